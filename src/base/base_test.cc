@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "base/cancel.h"
+#include "base/check.h"
+#include "base/cpu_info.h"
+#include "base/mapped_file.h"
+#include "base/process_memory.h"
+
+namespace pointmap {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path temporary_folder() {
+  const fs::path folder = fs::path(testing::TempDir()) / ("pointmap_base_" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  return folder;
+}
+
+TEST(CheckedMath, ThrowsInsteadOfWrapping) {
+  EXPECT_EQ(checked_mul<int64_t>(3, 4), 12);
+  EXPECT_THROW(checked_mul<int64_t>(INT64_MAX, 2), Error);
+  EXPECT_THROW(checked_add<uint64_t>(UINT64_MAX, 1), Error);
+}
+
+TEST(CancelFlag, ThrowsOnlyAfterRequest) {
+  CancelFlag cancel;
+  EXPECT_NO_THROW(cancel.throw_if_requested());
+  cancel.request();
+  EXPECT_THROW(cancel.throw_if_requested(), Error);
+}
+
+TEST(MappedFile, ShowsTheBytesAlsoAfterDroppingPages) {
+  const fs::path path = temporary_folder() / "mapped";
+  const std::string content(100000, 'x');
+  std::ofstream(path, std::ios::binary) << content;
+  const MappedFile file(path);
+  ASSERT_EQ(file.bytes().size(), content.size());
+  file.drop_pages(file.bytes());
+  EXPECT_EQ(file.bytes()[99999], std::byte{'x'});
+}
+
+TEST(MappedFile, NamesTheFileThatIsNotThere) {
+  try {
+    const MappedFile file("/no/such/file");
+    FAIL() << "opened a file that does not exist";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kNotFound);
+    EXPECT_NE(std::string(error.what()).find("/no/such/file"), std::string::npos);
+  }
+}
+
+TEST(MappedFile, RefusesAFolder) { EXPECT_THROW(MappedFile("/tmp"), Error); }
+
+TEST(AtomicFile, AppearsOnlyOnCommit) {
+  const fs::path path = temporary_folder() / "atomic";
+  fs::remove(path);
+  {
+    AtomicFile abandoned(path);
+    abandoned.write("half");
+  }
+  EXPECT_FALSE(fs::exists(path));
+  AtomicFile file(path);
+  file.write("whole");
+  EXPECT_FALSE(fs::exists(path));
+  file.commit();
+  EXPECT_EQ(fs::file_size(path), 5u);
+}
+
+TEST(AtomicFile, NamesTheFolderItCannotWrite) { EXPECT_THROW(AtomicFile("/no/such/folder/file"), Error); }
+
+TEST(CpuInfo, FindsAtLeastOneCore) {
+  const CpuInfo info = read_cpu_info();
+  EXPECT_FALSE(info.model_name.empty());
+  EXPECT_GE(info.available_cores, 1);
+}
+
+TEST(ProcessMemory, PeakIsNotBelowNow) {
+  const ProcessMemory memory = read_process_memory();
+  EXPECT_GT(memory.resident_bytes, 0u);
+  EXPECT_GE(memory.peak_resident_bytes, memory.resident_bytes);
+}
+
+}  // namespace
+}  // namespace pointmap
