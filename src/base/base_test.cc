@@ -57,7 +57,9 @@ TEST(MappedFile, NamesTheFileThatIsNotThere) {
   }
 }
 
-TEST(MappedFile, RefusesAFolder) { EXPECT_THROW(MappedFile("/tmp"), Error); }
+TEST(MappedFile, RefusesAFolder) {
+  EXPECT_THROW(MappedFile("/tmp"), Error);
+}
 
 TEST(AtomicFile, AppearsOnlyOnCommit) {
   const fs::path path = temporary_folder() / "atomic";
@@ -74,7 +76,9 @@ TEST(AtomicFile, AppearsOnlyOnCommit) {
   EXPECT_EQ(fs::file_size(path), 5u);
 }
 
-TEST(AtomicFile, NamesTheFolderItCannotWrite) { EXPECT_THROW(AtomicFile("/no/such/folder/file"), Error); }
+TEST(AtomicFile, NamesTheFolderItCannotWrite) {
+  EXPECT_THROW(AtomicFile("/no/such/folder/file"), Error);
+}
 
 TEST(CpuInfo, FindsAtLeastOneCore) {
   const CpuInfo info = read_cpu_info();

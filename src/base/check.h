@@ -10,11 +10,11 @@
 #include "base/error.h"
 
 // Always on. message is a std::string expression, built only when the check fails.
-#define POINTMAP_CHECK(condition, message)                         \
-  do {                                                             \
-    if (!(condition)) [[unlikely]] {                               \
+#define POINTMAP_CHECK(condition, message)                              \
+  do {                                                                  \
+    if (!(condition)) [[unlikely]] {                                    \
       throw ::pointmap::Error{::pointmap::kInvalidArgument, (message)}; \
-    }                                                              \
+    }                                                                   \
   } while (false)
 
 // For kernels: costs nothing in release builds.
@@ -23,11 +23,11 @@
   do {                             \
   } while (false)
 #else
-#define POINTMAP_DCHECK(condition)                                                        \
-  do {                                                                                    \
-    if (!(condition)) [[unlikely]] {                                                      \
+#define POINTMAP_DCHECK(condition)                                                           \
+  do {                                                                                       \
+    if (!(condition)) [[unlikely]] {                                                         \
       throw ::pointmap::Error{::pointmap::kInternal, "failed: " #condition " in " __FILE__}; \
-    }                                                                                     \
+    }                                                                                        \
   } while (false)
 #endif
 

@@ -11,8 +11,8 @@
 namespace pointmap {
 namespace {
 
-constexpr std::array<std::string_view, 11> kInterestingFeatures = {"sse4_1",      "avx",      "f16c",        "fma",      "avx2",    "avx512f",
-                                                                   "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16", "amx_int8"};
+constexpr std::array<std::string_view, 11> kInterestingFeatures = {
+    "sse4_1", "avx", "f16c", "fma", "avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16", "amx_int8"};
 
 std::string value_after_colon(const std::string& line) {
   const size_t colon = line.find(':');

@@ -28,6 +28,8 @@ ProcessMemory read_process_memory() {
           .peak_resident_bytes = read_kilobytes("/proc/self/status", "VmHWM:")};
 }
 
-size_t read_available_memory_bytes() { return read_kilobytes("/proc/meminfo", "MemAvailable:"); }
+size_t read_available_memory_bytes() {
+  return read_kilobytes("/proc/meminfo", "MemAvailable:");
+}
 
 }  // namespace pointmap

@@ -36,7 +36,11 @@ TEST_P(ThreadPoolTest, WritesOfTasksAreSeenAfterTheJoin) {
 
 TEST_P(ThreadPoolTest, RethrowsTheFirstExceptionAndStaysUsable) {
   ThreadPool pool(GetParam());
-  EXPECT_THROW(pool.parallel_for(100, [](size_t task, size_t) { if (task == 50) throw Error(kCorruptData, "task 50"); }), Error);
+  EXPECT_THROW(pool.parallel_for(100,
+                                 [](size_t task, size_t) {
+                                   if (task == 50) throw Error(kCorruptData, "task 50");
+                                 }),
+               Error);
   int sum = 0;
   pool.parallel_for(1, [&](size_t, size_t) { sum = 1; });
   EXPECT_EQ(sum, 1);
@@ -49,7 +53,9 @@ TEST_P(ThreadPoolTest, RefusesNesting) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolTest, testing::Values(1, 2, 3, 7));
 
-TEST(ThreadPool, RefusesZeroThreads) { EXPECT_THROW(ThreadPool(0), Error); }
+TEST(ThreadPool, RefusesZeroThreads) {
+  EXPECT_THROW(ThreadPool(0), Error);
+}
 
 }  // namespace
 }  // namespace pointmap

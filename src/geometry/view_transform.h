@@ -14,7 +14,7 @@ struct ViewTransform {
   int exif_orientation = 1;  // 1..8
   int stored_width = 0;
   int stored_height = 0;
-  double scale_x = 1;   // oriented pixels per network pixel
+  double scale_x = 1;  // oriented pixels per network pixel
   double scale_y = 1;
   double offset_x = 0;  // oriented position of the network image's left edge: positive when cropped, negative when padded
   double offset_y = 0;

@@ -11,9 +11,13 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 // A kept block serves a request of at least 3/4 of its size: less waste than reuse saves.
-constexpr size_t fits_up_to(size_t bytes) { return bytes + bytes / 3; }
+constexpr size_t fits_up_to(size_t bytes) {
+  return bytes + bytes / 3;
+}
 
-size_t rounded_up(size_t bytes) { return std::max(kAlignment, checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment); }
+size_t rounded_up(size_t bytes) {
+  return std::max(kAlignment, checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment);
+}
 
 }  // namespace
 
@@ -34,7 +38,8 @@ void* Arena::allocate(size_t requested_bytes) {
   } else {
     if (limit_bytes_ != 0 && held_ + bytes > limit_bytes_) trim_locked();
     if (limit_bytes_ != 0 && held_ + bytes > limit_bytes_) {
-      throw Error{kLimitExceeded, "activations need " + std::to_string(held_ + bytes) + " bytes, the limit is " + std::to_string(limit_bytes_)};
+      throw Error{kLimitExceeded,
+                  "activations need " + std::to_string(held_ + bytes) + " bytes, the limit is " + std::to_string(limit_bytes_)};
     }
     block = std::aligned_alloc(kAlignment, bytes);
     if (block == nullptr) throw Error{kLimitExceeded, "the system has no " + std::to_string(bytes) + " bytes for a tensor"};

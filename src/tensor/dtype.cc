@@ -32,7 +32,9 @@ std::string_view dtype_name(DType dtype) {
   return kNames[static_cast<size_t>(dtype)];
 }
 
-float float_from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+float float_from_bf16(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 float float_from_f16(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;

@@ -15,17 +15,29 @@ std::string_view dtype_name(DType dtype);  // "F32", "BF16", ... as in a safeten
 template <typename T>
 constexpr DType dtype_of();
 template <>
-constexpr DType dtype_of<double>() { return DType::kF64; }
+constexpr DType dtype_of<double>() {
+  return DType::kF64;
+}
 template <>
-constexpr DType dtype_of<float>() { return DType::kF32; }
+constexpr DType dtype_of<float>() {
+  return DType::kF32;
+}
 template <>
-constexpr DType dtype_of<int64_t>() { return DType::kI64; }
+constexpr DType dtype_of<int64_t>() {
+  return DType::kI64;
+}
 template <>
-constexpr DType dtype_of<int32_t>() { return DType::kI32; }
+constexpr DType dtype_of<int32_t>() {
+  return DType::kI32;
+}
 template <>
-constexpr DType dtype_of<uint16_t>() { return DType::kU16; }
+constexpr DType dtype_of<uint16_t>() {
+  return DType::kU16;
+}
 template <>
-constexpr DType dtype_of<uint8_t>() { return DType::kU8; }
+constexpr DType dtype_of<uint8_t>() {
+  return DType::kU8;
+}
 
 // Exact widening of the two 16-bit float formats, from their bits. F16 subnormals, infinities and NaN included.
 float float_from_bf16(uint16_t bits);

@@ -28,7 +28,9 @@ Shape Shape::with_last(int64_t last) const {
   return Shape(std::span<const int64_t>(dims.data(), rank_));
 }
 
-bool Shape::operator==(const Shape& other) const { return std::ranges::equal(dims(), other.dims()); }
+bool Shape::operator==(const Shape& other) const {
+  return std::ranges::equal(dims(), other.dims());
+}
 
 std::string Shape::to_string() const {
   std::string text = "[";

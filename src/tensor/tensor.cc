@@ -12,7 +12,9 @@ Tensor::~Tensor() {
   if (arena_ != nullptr) arena_->release(data_);
 }
 
-Tensor::Tensor(Tensor&& other) noexcept { *this = std::move(other); }
+Tensor::Tensor(Tensor&& other) noexcept {
+  *this = std::move(other);
+}
 
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
   if (this == &other) return *this;

@@ -36,12 +36,12 @@ TEST(DType, WidensEveryHalfAndRoundsItBack) {
 }
 
 TEST(DType, RoundsHalvesToEvenAndOverflowsToInfinity) {
-  EXPECT_EQ(f16_from_float(1.0f + 0x1p-11f), 0x3C00);             // a tie goes to the even mantissa
-  EXPECT_EQ(f16_from_float(1.0f + 3 * 0x1p-11f), 0x3C02);         // a tie goes up to the even mantissa
-  EXPECT_EQ(f16_from_float(65519.0f), 0x7BFF);                    // the last that rounds down
-  EXPECT_EQ(f16_from_float(65520.0f), 0x7C00);                    // the first that rounds to infinity
+  EXPECT_EQ(f16_from_float(1.0f + 0x1p-11f), 0x3C00);      // a tie goes to the even mantissa
+  EXPECT_EQ(f16_from_float(1.0f + 3 * 0x1p-11f), 0x3C02);  // a tie goes up to the even mantissa
+  EXPECT_EQ(f16_from_float(65519.0f), 0x7BFF);             // the last that rounds down
+  EXPECT_EQ(f16_from_float(65520.0f), 0x7C00);             // the first that rounds to infinity
   EXPECT_EQ(f16_from_float(-std::numeric_limits<float>::infinity()), 0xFC00);
-  EXPECT_EQ(f16_from_float(0x1p-25f), 0x0000);                    // a tie below the smallest subnormal
+  EXPECT_EQ(f16_from_float(0x1p-25f), 0x0000);  // a tie below the smallest subnormal
   EXPECT_EQ(f16_from_float(0x1.8p-25f), 0x0001);
 }
 

@@ -31,8 +31,8 @@ class TensorView {
   // Start of the elements; T must be the view's type.
   template <typename T>
   const T* data() const {
-    POINTMAP_CHECK(dtype_of<T>() == dtype_, "tensor is " + std::string(dtype_name(dtype_)) + ", asked for " +
-                                                std::string(dtype_name(dtype_of<T>())));
+    POINTMAP_CHECK(dtype_of<T>() == dtype_,
+                   "tensor is " + std::string(dtype_name(dtype_)) + ", asked for " + std::string(dtype_name(dtype_of<T>())));
     return static_cast<const T*>(data_);
   }
 

@@ -1,0 +1,17 @@
+// The one place that chooses a device.
+#pragma once
+
+#include <memory>
+
+#include "kernels/ops.h"
+
+namespace pointmap {
+
+enum class Device {
+  kCpu,        // vectorised, the best instruction set that this machine has
+  kReference,  // plain loops with double accumulation: slow, and what the others are judged by
+};
+
+std::unique_ptr<Ops> make_ops(Device device, const OpsContext& context);
+
+}  // namespace pointmap
