@@ -12,7 +12,9 @@ struct Image {
   int height = 0;
   std::vector<uint8_t> rgb;  // [height, width, 3], row-major
 
-  const uint8_t* pixel(int x, int y) const { return rgb.data() + (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) * 3; }
+  const uint8_t* pixel(int x, int y) const {
+    return rgb.data() + (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) * 3;
+  }
 };
 
 }  // namespace pointmap
