@@ -1,0 +1,130 @@
+// The writer through tinygltf, which shares no code with it.
+#include "io/glb/glb_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+
+// The library is built by the distribution; these keep its image codecs out of the header.
+#define TINYGLTF_NO_STB_IMAGE
+#define TINYGLTF_NO_STB_IMAGE_WRITE
+#define TINYGLTF_NO_INCLUDE_STB_IMAGE
+#define TINYGLTF_NO_INCLUDE_STB_IMAGE_WRITE
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <tiny_gltf.h>
+#pragma GCC diagnostic pop
+
+namespace pointmap {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class GlbWriter : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  tinygltf::Model load(const fs::path& path) {
+    tinygltf::TinyGLTF loader;
+    tinygltf::Model model;
+    std::string error, warning;
+    EXPECT_TRUE(loader.LoadBinaryFromFile(&model, &error, &warning, path.string())) << error;
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(warning, "");
+    return model;
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("pointmap_glb_" + std::to_string(::getpid()));
+};
+
+// Element `index` of an accessor, as T.
+template <typename T>
+std::vector<T> element(const tinygltf::Model& model, const tinygltf::Accessor& accessor, size_t index) {
+  const tinygltf::BufferView& view = model.bufferViews.at(accessor.bufferView);
+  std::vector<T> values(static_cast<size_t>(tinygltf::GetNumComponentsInType(accessor.type)));
+  const size_t begin = view.byteOffset + accessor.byteOffset + index * static_cast<size_t>(accessor.ByteStride(view));
+  std::memcpy(values.data(), model.buffers.at(view.buffer).data.data() + begin, values.size() * sizeof(T));
+  return values;
+}
+
+TEST_F(GlbWriter, HoldsThePointsWithBoundsAndColours) {
+  const std::vector<float> positions = {0.1f, -2, 3, 1e-7f, 5, -6, -7.25f, 0, 2};
+  const std::vector<uint8_t> colors = {0, 128, 255, 1, 2, 3, 250, 251, 252};
+  write_glb(folder_ / "three.glb", {positions, colors}, "photo \"a\".jpg");
+  const tinygltf::Model model = load(folder_ / "three.glb");
+  ASSERT_EQ(model.meshes.size(), 1u);
+  ASSERT_EQ(model.meshes[0].primitives.size(), 1u);
+  const tinygltf::Primitive& primitive = model.meshes[0].primitives[0];
+  EXPECT_EQ(primitive.mode, TINYGLTF_MODE_POINTS);
+
+  const tinygltf::Accessor& position = model.accessors.at(primitive.attributes.at("POSITION"));
+  EXPECT_EQ(position.type, TINYGLTF_TYPE_VEC3);
+  EXPECT_EQ(position.componentType, TINYGLTF_COMPONENT_TYPE_FLOAT);
+  ASSERT_EQ(position.count, 3u);
+  EXPECT_THAT(position.minValues, ElementsAre(-7.25, -2, -6));  // exactly: viewers compare in float
+  EXPECT_THAT(position.maxValues, ElementsAre(0.1f, 5, 3));
+  EXPECT_THAT(element<float>(model, position, 0), ElementsAre(0.1f, -2, 3));
+  EXPECT_THAT(element<float>(model, position, 1), ElementsAre(1e-7f, 5, -6));
+  EXPECT_THAT(element<float>(model, position, 2), ElementsAre(-7.25f, 0, 2));
+
+  const tinygltf::Accessor& color = model.accessors.at(primitive.attributes.at("COLOR_0"));
+  EXPECT_EQ(color.type, TINYGLTF_TYPE_VEC4);
+  EXPECT_EQ(color.componentType, TINYGLTF_COMPONENT_TYPE_UNSIGNED_BYTE);
+  EXPECT_TRUE(color.normalized);
+  ASSERT_EQ(color.count, 3u);
+  EXPECT_THAT(element<uint8_t>(model, color, 0), ElementsAre(0, 128, 255, 255));
+  EXPECT_THAT(element<uint8_t>(model, color, 2), ElementsAre(250, 251, 252, 255));
+}
+
+TEST_F(GlbWriter, TurnsCameraAxesIntoGltfAxes) {
+  const std::vector<float> positions = {1, 2, 3};
+  const std::vector<uint8_t> colors(3);
+  write_glb(folder_ / "one.glb", {positions, colors}, "photo \"a\".jpg");
+  const tinygltf::Model model = load(folder_ / "one.glb");
+  ASSERT_EQ(model.defaultScene, 0);
+  ASSERT_THAT(model.scenes.at(0).nodes, ElementsAre(0));
+  const std::vector<double> m = model.nodes.at(0).matrix;  // column-major
+  ASSERT_EQ(m.size(), 16u);
+  const auto row = [&](size_t r) { return m[r] * 1 + m[4 + r] * 2 + m[8 + r] * 3 + m[12 + r]; };
+  EXPECT_EQ(row(0), 1);   // right stays right
+  EXPECT_EQ(row(1), -2);  // down becomes up
+  EXPECT_EQ(row(2), -3);  // forward is -z
+  EXPECT_EQ(row(3), 1);
+  EXPECT_EQ(model.nodes[0].mesh, 0);
+  EXPECT_EQ(model.asset.version, "2.0");
+  EXPECT_EQ(model.asset.extras.Get("source").Get<std::string>(), "photo \"a\".jpg");
+  EXPECT_THAT(model.asset.extras.Get("convention").Get<std::string>(), HasSubstr("diag(1, -1, -1)"));
+}
+
+TEST_F(GlbWriter, TakesASourceThatIsNotUtf8) {
+  const std::vector<float> positions = {1, 2, 3};
+  const std::vector<uint8_t> colors(3);
+  write_glb(folder_ / "latin1.glb", {positions, colors},
+            "gr\xFC\xDF"
+            "e.jpg");
+  EXPECT_EQ(load(folder_ / "latin1.glb").accessors.size(), 2u);
+}
+
+TEST_F(GlbWriter, RefusesWhatGltfCannotHold) {
+  std::vector<float> positions = {1, 2, 3};
+  const std::vector<uint8_t> colors(3);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {}, ""), Error);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {positions, {}}, ""), Error);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {std::span(positions).first(2), colors}, ""), Error);
+  positions[1] = std::nanf("");
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {positions, colors}, ""), Error);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+}  // namespace
+}  // namespace pointmap
