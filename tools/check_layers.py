@@ -73,7 +73,7 @@ def io_rule(**outside):
 RULES = {
     "src/base": Rule(0, packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
-    "src/io/safetensors": io_rule(cc_packages=("json",)),
+    "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256
     "src/io/config": io_rule(cc_packages=("json",)),
     "src/io/hub": io_rule(cc_packages=("curl", "openssl", "json", "os")),
     "src/io/image": io_rule(cc_packages=("jpeg", "png", "spng", "webp", "heif", "deflate"), one_package_per_file=True),
@@ -108,7 +108,7 @@ RULES = {
 
 # A unit test beside the sources may also see lower floors, its own floor and tests/, and these packages.
 TEST_FILE = re.compile(r"(_test|_fuzz|_test_util|_testing)\.(h|cc|cu)$|/testing\.(h|cc)$")
-TEST_PACKAGES = ("gtest", "rapidcheck", "tinygltf", "httplib", "json", "os")
+TEST_PACKAGES = ("gtest", "rapidcheck", "tinygltf", "httplib", "json", "openssl", "os")
 
 # Highway's way of compiling a file once per instruction set names the file in a macro; such lines have no " or <.
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
