@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,14 +131,16 @@ class Ops {
   // raw [B, H, W, 4]: xyz = r/max(|r|, 1e-8) expm1(|r|), confidence = 1 + exp(c).
   Pointmap activate_pointmap_exp(TensorView raw);
 
-  // Golden tests and debuggers listen here; free when nobody does. name is built from its parts only for a listener.
+  // Golden tests and debuggers listen here; free when nobody does. The name is put together from its parts (text and integers) only
+  // for a listener: probe(x, "enc_block_", i).
   using Probe = std::function<void(std::string_view name, TensorView value)>;
   void set_probe(Probe probe) { probe_ = std::move(probe); }
-  void probe(std::string_view name, TensorView value) const {
-    if (probe_) probe_(name, value);
-  }
-  void probe(std::string_view prefix, int64_t index, std::string_view suffix, TensorView value) const {
-    if (probe_) probe_(std::string(prefix) + std::to_string(index) + std::string(suffix), value);
+  template <typename... Parts>
+  void probe(TensorView value, const Parts&... name_parts) const {
+    if (!probe_) return;
+    std::ostringstream name;
+    (name << ... << name_parts);
+    probe_(name.str(), value);
   }
 
   const OpStats& stats(OpKind kind) const { return stats_[static_cast<size_t>(kind)]; }
