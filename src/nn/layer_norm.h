@@ -1,0 +1,21 @@
+// (x - mean) / sqrt(var + eps) * weight + bias over the channels.
+#pragma once
+
+#include "kernels/ops.h"
+#include "nn/weight_map.h"
+
+namespace pointmap {
+
+class LayerNorm {
+ public:
+  LayerNorm(const WeightScope& w, int64_t dim, float eps) : weight(w.tensor("weight", {dim})), bias(w.tensor("bias", {dim})), eps_(eps) {}
+  // x rows [..., C] -> [..., C]
+  Tensor forward(Ops& ops, TensorView x) const { return ops.layer_norm(x, weight, bias, eps_); }
+
+ private:
+  Tensor weight;
+  Tensor bias;
+  float eps_;
+};
+
+}  // namespace pointmap
