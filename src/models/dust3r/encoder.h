@@ -1,0 +1,44 @@
+// The shared ViT encoder: each view alone.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/progress.h"
+#include "models/dust3r/config.h"
+#include "nn/attention.h"
+#include "nn/conv.h"
+#include "nn/layer_norm.h"
+#include "nn/linear.h"
+
+namespace pointmap {
+
+// Pre-norm transformer block.
+class EncoderBlock {
+ public:
+  EncoderBlock(const WeightScope& w, const Dust3rConfig& config);
+  // x [B, N, C] -> [B, N, C]
+  Tensor forward(Ops& ops, Tensor x, const RopeTable& rope) const;
+
+ private:
+  LayerNorm norm1;
+  SelfAttention attn;
+  LayerNorm norm2;
+  Mlp mlp;
+};
+
+class Encoder {
+ public:
+  Encoder(const WeightScope& w, const Dust3rConfig& config);
+  PatchGrid grid_of(TensorView images) const { return patch_embed.grid_of(images); }
+  // images [B, H, W, 3] in [-1, 1] -> features [B, N, C], normalised. view: appended to the names of probes ("", ".0", ".1").
+  Tensor forward(Ops& ops, TensorView images, const Progress& progress, std::string_view view) const;
+
+ private:
+  Dust3rConfig config_;
+  PatchEmbed patch_embed;
+  std::vector<EncoderBlock> enc_blocks;
+  LayerNorm enc_norm;
+};
+
+}  // namespace pointmap
