@@ -93,6 +93,7 @@ DecodedImage decode_image(std::span<const std::byte> bytes, const std::string& n
     decoded.stored_width = picture.width;
     decoded.stored_height = picture.height;
     decoded.had_alpha = picture.channels == 4;
+    decoded.alpha_rule = options.alpha;
     if (decoded.had_alpha) settle_alpha(picture, options.alpha);
     decoded.image = apply_orientation({picture.width, picture.height, std::move(picture.samples)}, picture.exif_orientation);
     return decoded;

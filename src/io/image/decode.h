@@ -27,7 +27,8 @@ struct DecodedImage {
   int exif_orientation = 1;  // 1..8, as applied; 1 for HEIC, whose own rotation the codec applies
   int stored_width = 0;      // of the pixels in the file, before orientation (HEIC: after its own rotation)
   int stored_height = 0;
-  bool had_alpha = false;  // the file has an alpha channel or a transparent colour
+  bool had_alpha = false;                        // the file has an alpha channel or a transparent colour
+  AlphaRule alpha_rule = AlphaRule::kOverWhite;  // what was done about it
 };
 
 // `name` is the file as the user knows it; every message begins with it. Throws
