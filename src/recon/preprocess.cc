@@ -174,7 +174,10 @@ PreparedView prepare_view(const DecodedImage& photo, Preset preset, const std::s
   }
   view.transform.network_width = view.image.width;
   view.transform.network_height = view.image.height;
-  if (photo.had_alpha) view.notes.push_back("the photo has transparency; it was shown over white, or dropped with an upstream preset");
+  if (photo.had_alpha) {
+    view.notes.push_back(photo.alpha_rule == AlphaRule::kOverWhite ? "transparent parts of the photo are shown over white"
+                                                                   : "transparency dropped, as upstream does: hidden colours show");
+  }
   return view;
 }
 

@@ -261,7 +261,9 @@ TEST(Preprocess, AlphaRuleBelongsToThePreset) {
   EXPECT_EQ(decode_options_for(Preset::kDust3r224).alpha, AlphaRule::kDrop);
   DecodedImage photo = photo_of(plain(64, 48, 1));
   photo.had_alpha = true;
-  EXPECT_THAT(prepare_view(photo, Preset::kKeep, "a.png").notes, ElementsAre(HasSubstr("transparency")));
+  EXPECT_THAT(prepare_view(photo, Preset::kKeep, "a.png").notes, ElementsAre(HasSubstr("over white")));
+  photo.alpha_rule = AlphaRule::kDrop;
+  EXPECT_THAT(prepare_view(photo, Preset::kDust3r, "a.png").notes, ElementsAre(HasSubstr("transparency dropped")));
 }
 
 TEST(Preprocess, NormalizeIsFloat32StepByStep) {
