@@ -2,8 +2,9 @@
 
 # Flags of all our code. Never -march here: kernels/cpu picks instruction sets at run time.
 add_library(pointmap_flags INTERFACE)
-target_compile_options(pointmap_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
-target_include_directories(pointmap_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+# No contraction: a * b + c rounds twice on every machine unless the source says fma, or exactness would depend on the compiler.
+target_compile_options(pointmap_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off)
+target_include_directories(pointmap_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(pointmap_flags INTERFACE Threads::Threads)
 if(POINTMAP_SANITIZE)
   target_compile_options(pointmap_flags INTERFACE -fsanitize=${POINTMAP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

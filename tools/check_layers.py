@@ -59,29 +59,41 @@ class Rule:
     never: dict = field(default_factory=dict)  # file or folder -> why, although `may` would allow it
 
 
+# Public structs that are the same inside as outside, so that nothing is copied field by field at the top floor. Each belongs to the folder
+# that names it below; others reach it through that folder's header.
+ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, SCENE = (f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "scene"))
+
 BASE, TENSOR, GEOMETRY, OPS = "src/base", "src/tensor", "src/geometry", "src/kernels/ops.h"
 IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "colmap"))
 IO = ("src/io/safetensors", "src/io/config", "src/io/hub", *IO_FORMATS)
 ONLY_MAKE_OPS = {"src/kernels/make_ops.h": "choosing a device is for make_ops.cc and above the models"}
 
 
-def io_rule(**outside):
-    return Rule(2, (BASE, TENSOR), **outside)
+PUBLIC = ("include/pointmap", ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, SCENE)
+
+
+def io_rule(*more, **outside):
+    return Rule(2, (BASE, TENSOR, *more), **outside)
 
 
 # The longest key that is a prefix of a file's path is its folder. A key may be a single file.
 RULES = {
-    "src/base": Rule(0, packages=("os",), cc_packages=("intrinsics",)),
+    ERROR: Rule(0),
+    PROGRESS: Rule(0, (ERROR,)),
+    IMAGE: Rule(0),
+    VIEW_TRANSFORM: Rule(0),
+    SCENE: Rule(0, (IMAGE, VIEW_TRANSFORM)),
+    "src/base": Rule(0, (ERROR, PROGRESS), packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
     "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256
     "src/io/config": io_rule(cc_packages=("json",)),
     "src/io/hub": io_rule(cc_packages=("curl", "openssl", "json", "os")),
-    "src/io/image": io_rule(cc_packages=("jpeg", "png", "spng", "webp", "heif", "deflate"), one_package_per_file=True),
+    "src/io/image": io_rule(IMAGE, cc_packages=("jpeg", "png", "spng", "webp", "heif", "deflate"), one_package_per_file=True),
     "src/io/npz": io_rule(cc_packages=("deflate",)),
     "src/io/ply": io_rule(),
     "src/io/glb": io_rule(cc_packages=("json",)),
     "src/io/colmap": io_rule(),
-    "src/geometry": Rule(2, (BASE, TENSOR), cc_packages=("eigen", "opencv")),
+    "src/geometry": Rule(2, (BASE, TENSOR, VIEW_TRANSFORM), cc_packages=("eigen", "opencv")),
     "src/kernels": Rule(2, (BASE, TENSOR)),
     "src/kernels/make_ops.cc": Rule(2, ("src/kernels", "src/kernels/ref", "src/kernels/cpu", "src/kernels/cuda", "src/kernels/no_cuda", BASE, TENSOR)),
     "src/kernels/ref": Rule(2, ("src/kernels", BASE, TENSOR), never=ONLY_MAKE_OPS),
@@ -89,21 +101,21 @@ RULES = {
     "src/kernels/cuda": Rule(2, ("src/kernels", BASE, TENSOR), packages=("cuda",), never=ONLY_MAKE_OPS),
     "src/kernels/no_cuda": Rule(2, ("src/kernels", BASE, TENSOR), never=ONLY_MAKE_OPS),
     "src/nn": Rule(3, (OPS, TENSOR, BASE)),
-    "src/scene": Rule(3, (GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",)),
+    "src/scene": Rule(3, (SCENE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",)),
     "src/models/dust3r": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),
     "src/recon": Rule(5, (BASE, TENSOR, *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align")),
-    "src/api": Rule(6, ("src/recon", "include/pointmap")),
-    "include/pointmap": Rule(6),
-    "apps/cli": Rule(7, ("include/pointmap",), packages=("cli11", "os")),
-    "apps/server": Rule(7, ("include/pointmap",), packages=("httplib", "json", "prometheus", "os")),
-    "bindings": Rule(7, ("include/pointmap",), packages=("pybind11",)),
-    "examples": Rule(7, ("include/pointmap",)),
+    "src/api": Rule(6, ("src/recon", *PUBLIC)),
+    "include/pointmap": Rule(6, PUBLIC),
+    "apps/cli": Rule(7, PUBLIC, packages=("cli11", "os")),
+    "apps/server": Rule(7, PUBLIC, packages=("httplib", "json", "prometheus", "os")),
+    "bindings": Rule(7, PUBLIC, packages=("pybind11",)),
+    "examples": Rule(7, PUBLIC),
     # Measured, drawn and tested from outside: free to look anywhere.
-    "bench": Rule(8, ("src", "include/pointmap"), packages=tuple(PACKAGES)),
-    "tools": Rule(8, ("src", "include/pointmap"), packages=tuple(PACKAGES)),
-    "tests": Rule(8, ("src", "apps", "include/pointmap"), packages=tuple(PACKAGES)),
+    "bench": Rule(8, ("src", *PUBLIC), packages=tuple(PACKAGES)),
+    "tools": Rule(8, ("src", *PUBLIC), packages=tuple(PACKAGES)),
+    "tests": Rule(8, ("src", "apps", *PUBLIC), packages=tuple(PACKAGES)),
 }
 
 # A unit test beside the sources may also see lower floors, its own floor and tests/, and these packages.

@@ -1,29 +1,4 @@
-// What a reconstruction is: views with their pointmaps. Immutable once built; exporters only read it.
+// The scene is public, and the same inside as outside.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "geometry/view_transform.h"
-#include "io/image/image.h"
-
-namespace pointmap {
-
-struct SceneView {
-  std::string source;       // the file, as the caller named it
-  ViewTransform transform;  // network pixels to the file's pixels
-  Image image;              // what the network saw, [H, W, 3]
-  // Points in the camera frame of view 0 (x right, y down, z forward), scale unknown.
-  std::vector<float> points;      // [H, W, 3]
-  std::vector<float> confidence;  // [H, W], above 1 for DUSt3R
-  std::vector<float> raw;         // [4, H, W] before activation: x, y, z, confidence; empty unless asked for
-  std::string status = "ok";
-};
-
-struct Scene {
-  std::vector<SceneView> views;
-  std::string model;       // as the caller named it
-  std::string model_hash;  // of the weights, empty when unknown
-};
-
-}  // namespace pointmap
+#include "pointmap/scene.h"  // IWYU pragma: export
