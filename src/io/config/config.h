@@ -18,7 +18,8 @@ struct ConfigMember;
 struct ConfigValue {
   using List = std::vector<ConfigValue>;
   using Object = std::vector<ConfigMember>;
-  std::variant<std::nullptr_t, bool, double, std::string, List, Object> value = nullptr;
+  // Null by default. No initializer here: clang 14 would want ConfigMember complete for it.
+  std::variant<std::nullptr_t, bool, double, std::string, List, Object> value;
 };
 
 struct ConfigMember {
