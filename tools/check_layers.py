@@ -101,7 +101,7 @@ RULES = {
     "src/kernels/cuda": Rule(2, ("src/kernels", BASE, TENSOR), packages=("cuda",), never=ONLY_MAKE_OPS),
     "src/kernels/no_cuda": Rule(2, ("src/kernels", BASE, TENSOR), never=ONLY_MAKE_OPS),
     "src/nn": Rule(3, (OPS, TENSOR, BASE)),
-    "src/scene": Rule(3, (SCENE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",)),
+    "src/scene": Rule(3, (SCENE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",), cc_packages=("json",)),
     "src/models/dust3r": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),
