@@ -2,6 +2,7 @@
 #include "kernels/make_ops.h"
 
 #include "base/error.h"
+#include "kernels/cpu/cpu_ops.h"
 #include "kernels/ref/ref_ops.h"
 
 namespace pointmap {
@@ -11,7 +12,7 @@ std::unique_ptr<Ops> make_ops(Device device, const OpsContext& context) {
     case Device::kReference:
       return std::make_unique<RefOps>(context);
     case Device::kCpu:
-      throw Error{kUnsupported, "make_ops: the vectorised CPU kernels are not part of this build"};
+      return std::make_unique<CpuOps>(context);
   }
   throw Error{kInternal, "make_ops: unknown device " + std::to_string(static_cast<int>(device))};
 }

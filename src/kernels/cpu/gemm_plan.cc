@@ -1,0 +1,56 @@
+#include "kernels/cpu/gemm_plan.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace pointmap::cpu {
+namespace {
+
+// Half of the 1 to 2 MiB of L2 that server cores have; the panel of W passing through needs room as well.
+constexpr int64_t kBlockBytes = 512 * 1024;
+constexpr int64_t kMaxBlockRows = 192;
+// Enough tasks that a static split over the threads is even; more blocks than this need no ranges of W.
+constexpr int64_t kWantedTasks = 256;
+// A task packs its block unless the task before it did: below this number of panels that would show.
+constexpr int64_t kMinPanelsPerRange = 8;
+constexpr int64_t kFloatsPerLine = 16;
+
+int64_t divide_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+Range part(int64_t total, int64_t index, int64_t parts) {
+  return {.begin = total * index / parts, .end = total * (index + 1) / parts};
+}
+
+}  // namespace
+
+GemmPlan::GemmPlan(int64_t num_rows, int64_t depth, int64_t num_weight_panels, TileShape tile)
+    : num_rows_(num_rows), num_row_panels_(divide_up(num_rows, tile.rows)), num_weight_panels_(num_weight_panels) {
+  const int64_t bytes_per_panel = std::max<int64_t>(1, checked_mul<int64_t>(depth * tile.rows, sizeof(float)));
+  const int64_t panels_per_block = std::clamp(kBlockBytes / bytes_per_panel, int64_t{1}, kMaxBlockRows / tile.rows);
+  num_blocks_ = divide_up(num_row_panels_, panels_per_block);
+  num_weight_ranges_ = std::clamp(kWantedTasks / num_blocks_, int64_t{1}, divide_up(num_weight_panels, kMinPanelsPerRange));
+  const int64_t packed_floats = panels_per_block * tile.rows * depth + kFloatsPerLine;  // a line: the packing's overrun
+  sums_offset_ = divide_up(packed_floats, kFloatsPerLine) * kFloatsPerLine;
+  zeros_offset_ = sums_offset_ + panels_per_block * tile.rows * tile.columns;
+}
+
+Range GemmPlan::row_panels(int64_t block) const {
+  return part(num_row_panels_, block, num_blocks_);
+}
+
+Range GemmPlan::rows(int64_t row_panel) const {
+  return part(num_rows_, row_panel, num_row_panels_);
+}
+
+Range GemmPlan::weight_panels(int64_t task) const {
+  return part(num_weight_panels_, task % num_weight_ranges_, num_weight_ranges_);
+}
+
+int64_t GemmPlan::scratch_floats_per_worker(int64_t num_zeros) const {
+  return divide_up(zeros_offset_ + num_zeros, kFloatsPerLine) * kFloatsPerLine;
+}
+
+}  // namespace pointmap::cpu
