@@ -10,6 +10,10 @@ if(POINTMAP_SANITIZE)
   target_compile_options(pointmap_flags INTERFACE -fsanitize=${POINTMAP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(pointmap_flags INTERFACE -fsanitize=${POINTMAP_SANITIZE})
 endif()
+if(POINTMAP_FUZZ)
+  # Coverage in every library, or libFuzzer would be blind beyond the fuzz target's own file.
+  target_compile_options(pointmap_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # pointmap_module(NAME SOURCES a.cc b.cc [PUBLIC deps] [PRIVATE deps])
 # A static library pointmap_NAME. PUBLIC deps are those that its headers need.
