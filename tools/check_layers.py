@@ -46,6 +46,7 @@ PACKAGES = {
     "tinygltf": r"tiny_gltf\.h",
     "blas": r"cblas.*\.h|openblas.*",
     "dnnl": r"dnnl.*|oneapi/dnnl/.*",
+    "openmp": r"omp\.h",
 }
 
 
