@@ -2,51 +2,15 @@
 // replacement comes; nothing is tuned here.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "kernels/cpu/attention.h"
 #include "kernels/cpu/cpu_ops.h"
-#include "kernels/cpu/gemm.h"
-#include "kernels/cpu/pack_weights.h"
 
 namespace pointmap {
-namespace {
 
-void softmax_rows(Tensor& scores, float scale, ThreadPool& pool) {
-  const int64_t length = scores.shape()[1];
-  pool.parallel_for(static_cast<size_t>(scores.shape()[0]), [&](size_t task, size_t) {
-    float* row = scores.data<float>() + static_cast<int64_t>(task) * length;
-    const float largest = *std::max_element(row, row + length) * scale;
-    double sum = 0;
-    for (int64_t i = 0; i < length; ++i) sum += row[i] = std::exp(row[i] * scale - largest);
-    for (int64_t i = 0; i < length; ++i) row[i] = static_cast<float>(row[i] / sum);
-  });
-}
-
-}  // namespace
-
-void CpuOps::do_attention(TensorView q, TensorView k, TensorView v, const AttentionShape& s, Tensor& y) {
-  Tensor scores(context().activations, DType::kF32, {s.num_queries, s.num_keys});
-  for (int64_t batch = 0; batch < s.batch; ++batch) {
-    for (int64_t head = 0; head < s.num_heads; ++head) {
-      const auto slice = [&](TensorView x) {
-        return x.slice_first(batch, batch + 1).slice_last(head * s.head_dim, (head + 1) * s.head_dim);
-      };
-      const cpu::WeightSource keys{
-          .weight = slice(k), .bias = {}, .num_columns = s.num_keys, .num_channels = s.head_dim, .column_stride = k.row_stride()};
-      cpu::gemm(cpu::matrix_rows(slice(q)), cpu::pack_weights(keys, context()),
-                {.data = scores.data<float>(), .run_rows = s.num_queries, .row_pitch = s.num_keys}, context());
-      softmax_rows(scores, s.scale, context().pool);
-      const cpu::WeightSource values{.weight = slice(v),
-                                     .bias = {},
-                                     .num_columns = s.head_dim,
-                                     .num_channels = s.num_keys,
-                                     .column_stride = 1,
-                                     .channel_stride = v.row_stride()};
-      float* out = y.data<float>() + batch * s.num_queries * y.shape()[2] + head * s.head_dim;
-      cpu::gemm(cpu::matrix_rows(scores), cpu::pack_weights(values, context()),
-                {.data = out, .run_rows = s.num_queries, .row_pitch = y.shape()[2]}, context());
-    }
-  }
+void CpuOps::do_attention(TensorView q, TensorView k, TensorView v, const AttentionShape& shape, Tensor& y) {
+  cpu::attention(context().pool, context().activations, {.q = q, .k = k, .v = v, .num_heads = shape.num_heads, .scale = shape.scale},
+                 y.data<float>());
 }
 
 void CpuOps::do_rope2d(Tensor& x, const RopeTable& table, int64_t channel_begin, int64_t num_heads) {
