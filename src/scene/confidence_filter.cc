@@ -1,0 +1,91 @@
+#include "scene/confidence_filter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace pointmap {
+
+namespace {
+
+void check_view(const SceneView& view, size_t index) {
+  const std::string who = "view " + std::to_string(index + 1) + " ('" + view.source + "'): ";
+  const int width = view.transform.network_width, height = view.transform.network_height;
+  POINTMAP_CHECK(width > 0 && height > 0 && view.image.width == width && view.image.height == height,
+                 who + "image of " + std::to_string(view.image.width) + "x" + std::to_string(view.image.height) + ", transform to " +
+                     std::to_string(width) + "x" + std::to_string(height));
+  const size_t pixels = checked_mul(static_cast<size_t>(width), static_cast<size_t>(height));
+  POINTMAP_CHECK(pixels <= std::numeric_limits<uint32_t>::max(), who + std::to_string(pixels) + " pixels, at most 2^32 - 1");
+  const auto check_size = [&](const char* what, size_t got, size_t wanted) {
+    POINTMAP_CHECK(got == wanted, who + what + " has " + std::to_string(got) + " elements, wanted " + std::to_string(wanted));
+  };
+  check_size("image", view.image.rgb.size(), 3 * pixels);
+  check_size("points", view.points.size(), 3 * pixels);
+  check_size("confidence", view.confidence.size(), pixels);
+  if (!view.raw.empty()) check_size("raw", view.raw.size(), 4 * pixels);
+}
+
+// Adds the view's finite photo pixels to the selection.
+void add_candidates(const SceneView& view, PointSelection& selection) {
+  std::vector<uint32_t>& pixels = selection.pixels.emplace_back();
+  if (view.status != "ok") return;
+  uint32_t pixel = 0;
+  for (int v = 0; v < view.image.height; ++v) {
+    for (int u = 0; u < view.image.width; ++u, ++pixel) {
+      if (!view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)})) {
+        ++selection.num_padding;
+        continue;
+      }
+      ++selection.num_total;
+      if (is_finite_point(view, pixel)) {
+        pixels.push_back(pixel);
+      } else {
+        ++selection.num_nonfinite;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool is_finite_point(const SceneView& view, size_t pixel) {
+  const float* p = &view.points[3 * pixel];
+  return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]) && std::isfinite(view.confidence[pixel]);
+}
+
+void check_scene(const Scene& scene) {
+  POINTMAP_CHECK(!scene.views.empty(), "scene without views");
+  for (size_t i = 0; i < scene.views.size(); ++i) {
+    const SceneView& view = scene.views[i];
+    if (view.status == "ok" || !view.points.empty()) check_view(view, i);
+  }
+}
+
+PointSelection select_points(const Scene& scene, const ConfidenceFilter& filter) {
+  POINTMAP_CHECK(filter.percentile >= 0 && filter.percentile <= 100,
+                 "confidence percentile " + std::to_string(filter.percentile) + ", wanted 0 to 100");
+  check_scene(scene);
+  PointSelection selection;
+  for (const SceneView& view : scene.views) add_candidates(view, selection);
+
+  std::vector<float> confidences;
+  for (size_t i = 0; i < scene.views.size(); ++i) {
+    for (const uint32_t pixel : selection.pixels[i]) confidences.push_back(scene.views[i].confidence[pixel]);
+  }
+  if (confidences.empty()) return selection;
+  // Nearest rank: at most percentile % of the points lie strictly below the limit, and the most confident one never does.
+  const auto rank = static_cast<size_t>(filter.percentile / 100 * static_cast<double>(confidences.size()));
+  const auto place = confidences.begin() + static_cast<std::ptrdiff_t>(std::min(rank, confidences.size() - 1));
+  std::nth_element(confidences.begin(), place, confidences.end());
+  const float limit = *place;
+  selection.min_confidence = limit;
+  for (size_t i = 0; i < scene.views.size(); ++i) {
+    std::erase_if(selection.pixels[i], [&](uint32_t pixel) { return scene.views[i].confidence[pixel] < limit; });
+    selection.num_kept += selection.pixels[i].size();
+  }
+  return selection;
+}
+
+}  // namespace pointmap

@@ -1,0 +1,83 @@
+#include "scene/export_depth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "io/image/png_encode.h"
+#include "scene/confidence_filter.h"
+#include "scene/scene_meta.h"
+
+namespace pointmap {
+
+namespace {
+
+constexpr double kMaxValue = 65535;
+
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+std::string sidecar(const Scene& scene, const nlohmann::ordered_json& files) {
+  const nlohmann::ordered_json document = {
+      {"meaning", "depth = value * scale, value 0 = no depth; the unit of length is the scene's, which is unknown"},
+      {"frame", "z in the camera frame of view 1, for every view: for views after the first it is not the distance from their own camera"},
+      {"convention", kPointConvention},
+      {"model", scene.model},
+      {"files", files}};
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+DepthMap depth_map(const SceneView& view) {
+  DepthMap map;
+  std::vector<float> depth(view.confidence.size());  // [H, W], 0 where there is none
+  size_t pixel = 0;
+  for (int v = 0; v < view.image.height; ++v) {
+    for (int u = 0; u < view.image.width; ++u, ++pixel) {
+      if (!view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)})) continue;
+      ++map.num_total;
+      const float z = view.points[3 * pixel + 2];
+      if (is_finite_point(view, pixel) && z > 0) depth[pixel] = z;
+    }
+  }
+  const float farthest = depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+  if (farthest > 0) map.scale = farthest / kMaxValue;
+  map.values.resize(depth.size());
+  for (size_t i = 0; i < depth.size(); ++i) {
+    if (depth[i] == 0) continue;
+    // The quotient can round to just above 65535 for the farthest point.
+    map.values[i] = static_cast<uint16_t>(std::clamp(std::round(depth[i] / map.scale), 1.0, kMaxValue));
+    ++map.num_valid;
+  }
+  return map;
+}
+
+std::vector<DepthFile> export_depth(const Scene& scene, const std::filesystem::path& folder) {
+  check_scene(scene);
+  std::vector<DepthFile> files;
+  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < scene.views.size(); ++i) {
+    const SceneView& view = scene.views[i];
+    if (view.status != "ok") continue;
+    const DepthMap map = depth_map(view);
+    const std::string name = view_array_name("depth", i) + ".png";
+    const std::vector<std::byte> png = encode_png16(map.values, view.image.width, view.image.height);
+    write_file(folder / name, {reinterpret_cast<const char*>(png.data()), png.size()});
+    files.push_back({folder / name, map.scale, map.num_valid, map.num_total});
+    entries.push_back({{"file", name},
+                       {"view", i + 1},
+                       {"source", view.source},
+                       {"scale", map.scale},
+                       {"valid_pixels", map.num_valid},
+                       {"photo_pixels", map.num_total}});
+  }
+  write_file(folder / "depth.json", sidecar(scene, entries));
+  return files;
+}
+
+}  // namespace pointmap

@@ -1,0 +1,85 @@
+#include "scene/export_scene.h"
+
+#include <array>
+#include <system_error>
+
+#include "base/check.h"
+#include "scene/export_depth.h"
+#include "scene/export_glb.h"
+#include "scene/export_npz.h"
+#include "scene/export_ply.h"
+#include "scene/point_cloud.h"
+
+namespace pointmap {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> kFormatNames = {"npz", "ply", "glb", "depth"};
+
+ExportFormat parse_format(std::string_view word) {
+  std::string names;
+  for (size_t i = 0; i < kFormatNames.size(); ++i) {
+    if (word == kFormatNames[i]) return static_cast<ExportFormat>(i);
+    names += (i == 0 ? "" : ", ") + std::string(kFormatNames[i]);
+  }
+  throw Error{kInvalidArgument, "export format '" + std::string(word) + "' is none of " + names};
+}
+
+ExportedFile written(const fs::path& path, ExportFormat format, size_t num_kept, size_t num_total) {
+  return {.path = path, .format = format, .bytes = fs::file_size(path), .num_kept = num_kept, .num_total = num_total};
+}
+
+void add_depth(const Scene& scene, const fs::path& folder, std::vector<ExportedFile>& files) {
+  for (const DepthFile& depth : export_depth(scene, folder)) {
+    files.push_back(written(depth.path, ExportFormat::kDepth, depth.num_valid, depth.num_total));
+    files.back().depth_scale = depth.scale;
+  }
+  files.push_back(written(folder / "depth.json", ExportFormat::kDepth, 0, 0));
+}
+
+}  // namespace
+
+std::string_view export_format_name(ExportFormat format) {
+  return kFormatNames[static_cast<size_t>(format)];
+}
+
+std::set<ExportFormat> parse_formats(std::string_view text) {
+  std::set<ExportFormat> formats;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    formats.insert(parse_format(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return formats;
+}
+
+std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folder, const ExportOptions& options) {
+  // Everything that can be refused is refused before the first file appears.
+  const PointSelection selection = select_points(scene, options.filter);
+  const auto wants = [&](ExportFormat format) { return options.formats.contains(format); };
+  PointCloud cloud;
+  if (wants(ExportFormat::kPly) || wants(ExportFormat::kGlb)) cloud = gather_points(scene, selection);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error{kIoError, "cannot make the folder '" + folder.string() + "': " + error.message()};
+
+  std::vector<ExportedFile> files;
+  if (wants(ExportFormat::kNpz)) {
+    export_npz(scene, folder / "scene.npz", {.generator = options.generator, .deflate_level = options.npz_deflate_level});
+    files.push_back(written(folder / "scene.npz", ExportFormat::kNpz, selection.num_total, selection.num_total));
+  }
+  if (wants(ExportFormat::kPly)) {
+    export_ply(cloud, scene, options.generator, folder / "scene.ply");
+    files.push_back(written(folder / "scene.ply", ExportFormat::kPly, cloud.size(), selection.num_total));
+  }
+  if (wants(ExportFormat::kGlb)) {
+    export_glb(cloud, scene, options.generator, folder / "scene.glb");
+    files.push_back(written(folder / "scene.glb", ExportFormat::kGlb, cloud.size(), selection.num_total));
+  }
+  if (wants(ExportFormat::kDepth)) add_depth(scene, folder, files);
+  return files;
+}
+
+}  // namespace pointmap

@@ -1,0 +1,215 @@
+// Files written from a scene worked out by hand. That the formats are right is tested beside their writers.
+#include "scene/export_scene.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "io/image/png_encode.h"
+#include "io/npz/npz_file.h"
+#include "scene/export_depth.h"
+#include "scene/export_npz.h"
+#include "scene/scene_testing.h"
+
+namespace pointmap {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+class ExportScene : public testing::Test {
+ protected:
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string content(const std::string& name) const {
+    std::ifstream in(folder_ / name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("pointmap_export_" + std::to_string(::getpid())) / "inner";
+};
+
+TEST(ParseFormats, TakesNamesInAnyOrder) {
+  EXPECT_THAT(parse_formats("ply"), ElementsAre(ExportFormat::kPly));
+  EXPECT_THAT(parse_formats("depth,npz,glb,ply,npz"),
+              ElementsAre(ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb, ExportFormat::kDepth));
+  for (const ExportFormat format : parse_formats("npz,ply,glb,depth")) {
+    EXPECT_THAT(parse_formats(export_format_name(format)), ElementsAre(format));
+  }
+}
+
+TEST(ParseFormats, ListsTheNamesForAnythingElse) {
+  for (const char* text : {"", "obj", "npz,", ",npz", "npz ply", "PLY"}) {
+    try {
+      parse_formats(text);
+      ADD_FAILURE() << "took '" << text << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), kInvalidArgument);
+      EXPECT_THAT(error.what(), HasSubstr("npz, ply, glb, depth"));
+    }
+  }
+}
+
+TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
+  Scene scene = counting_scene();
+  pad_sides(scene.views[0]);  // 12 photo pixels left
+  const auto files = export_scene(scene, folder_, {.formats = parse_formats("npz,ply,glb,depth"), .filter = {.percentile = 25}});
+  std::vector<std::string> names;
+  for (const ExportedFile& file : files) {
+    names.push_back(file.path.filename());
+    EXPECT_EQ(file.bytes, content(file.path.filename()).size());
+    EXPECT_GT(file.bytes, 0u);
+  }
+  ASSERT_THAT(names, ElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json"));
+  EXPECT_EQ(files[1].num_kept, 9u);  // rank 3 of the confidences 2, 3, 6, 7, 101..108
+  EXPECT_EQ(files[1].num_total, 12u);
+  EXPECT_EQ(files[2].num_kept, 9u);
+  EXPECT_EQ(files[3].num_kept, 4u);
+  EXPECT_EQ(files[3].num_total, 4u);
+  EXPECT_EQ(files[4].num_kept, 8u);
+  EXPECT_THAT(content("scene.ply"), HasSubstr("element vertex 9\n"));
+  EXPECT_THAT(content("scene.glb"), HasSubstr("\"count\":9"));
+  EXPECT_THAT(content("scene.glb"), HasSubstr("model tiny, views 'photo.jpg' 'photo.jpg'"));
+}
+
+TEST_F(ExportScene, WritesNothingThatWasNotAskedFor) {
+  export_scene(counting_scene(), folder_, {.formats = {ExportFormat::kGlb}});
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(ExportScene, IsReproducible) {
+  const ExportOptions options{.formats = parse_formats("npz,ply,glb,depth")};
+  const auto files = export_scene(counting_scene(), folder_, options);
+  std::vector<std::string> first;
+  for (const ExportedFile& file : files) first.push_back(content(file.path.filename()));
+  export_scene(counting_scene(), folder_, options);
+  for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(content(files[i].path.filename()), first[i]) << files[i].path;
+}
+
+TEST_F(ExportScene, LeavesNothingBehindWhenItRefuses) {
+  Scene scene = counting_scene();
+  for (SceneView& view : scene.views) view.confidence.assign(8, std::nanf(""));
+  EXPECT_THROW(export_scene(scene, folder_), Error);
+  EXPECT_THROW(export_scene(counting_scene(), folder_, {.filter = {.percentile = 101}}), Error);
+  EXPECT_FALSE(fs::exists(folder_));
+  EXPECT_NO_THROW(export_scene(scene, folder_, {.formats = {ExportFormat::kNpz}})) << "arrays may hold anything";
+}
+
+TEST_F(ExportScene, NamesTheFolderItCannotMake) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "file") << "x";
+  try {
+    export_scene(counting_scene(), folder_ / "file");
+    FAIL() << "exported into a file";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kIoError);
+    EXPECT_THAT(error.what(), HasSubstr("inner/file"));
+  }
+}
+
+TEST_F(ExportScene, TheArchiveHasEveryArrayAsItIs) {
+  fs::create_directories(folder_);
+  Scene scene = counting_scene();
+  scene.views[1].raw.assign(32, 0.5f);
+  scene.views[0].points[0] = std::nanf("");  // kept: the arrays are what the network said
+  pad_sides(scene.views[0]);
+  export_npz(scene, folder_ / "scene.npz", {.deflate_level = 6});
+  const NpzFile file = NpzFile::read(folder_ / "scene.npz");
+  EXPECT_THAT(file.names(), ElementsAre("conf_1", "conf_2", "meta", "pts3d_1", "pts3d_2", "raw_2"));
+  EXPECT_EQ(file.array("pts3d_1").shape, (Shape{2, 4, 3}));
+  EXPECT_EQ(file.array("conf_2").shape, (Shape{2, 4}));
+  EXPECT_EQ(file.array("raw_2").shape, (Shape{4, 2, 4}));
+  EXPECT_TRUE(std::isnan(file.array("pts3d_1").as<float>()[0]));
+  EXPECT_THAT(file.array("pts3d_2").as<float>(), ElementsAreArray(scene.views[1].points));
+  EXPECT_THAT(file.array("conf_1").as<float>(), ElementsAreArray(scene.views[0].confidence));
+}
+
+TEST_F(ExportScene, MetaTellsModelViewsAndTransforms) {
+  fs::create_directories(folder_);
+  Scene scene = counting_scene();
+  scene.model_hash = "abc";
+  scene.views[0].source = "gr\xC3\xBC\xC3\x9F \"e\".jpg";
+  scene.views[1].source = "latin1 \xFC.jpg";  // not UTF-8
+  scene.views[1].transform = {.exif_orientation = 6,
+                              .stored_width = 3,
+                              .stored_height = 5,
+                              .scale_x = 0.1,
+                              .scale_y = 1.25,
+                              .offset_x = -0.75,
+                              .offset_y = 2,
+                              .network_width = 4,
+                              .network_height = 2};
+  export_npz(scene, folder_ / "scene.npz", {.generator = "pointmap 1.2.3"});
+  const auto meta = nlohmann::json::parse(NpzFile::read(folder_ / "scene.npz").array("meta").text());
+  EXPECT_EQ(meta["generator"], "pointmap 1.2.3");
+  EXPECT_EQ(meta["model"], "tiny");
+  EXPECT_EQ(meta["model_hash"], "abc");
+  EXPECT_THAT(meta["convention"].get<std::string>(), HasSubstr("x right, y down, z forward"));
+  ASSERT_EQ(meta["views"].size(), 2u);
+  EXPECT_EQ(meta["views"][0]["source"], scene.views[0].source);
+  EXPECT_EQ(meta["views"][0]["status"], "ok");
+  EXPECT_EQ(meta["views"][0]["arrays"], (std::vector<std::string>{"pts3d_1", "conf_1"}));
+  const nlohmann::json want = {{"exif_orientation", 6}, {"stored_width", 3}, {"stored_height", 5}, {"scale_x", 0.1},     {"scale_y", 1.25},
+                               {"offset_x", -0.75},     {"offset_y", 2.0},   {"network_width", 4}, {"network_height", 2}};
+  EXPECT_EQ(meta["views"][1]["transform"], want);
+}
+
+TEST(DepthMap, SpreadsZOverSixteenBits) {
+  const DepthMap map = depth_map(counting_view(4, 2, 1));  // z = 1..8
+  EXPECT_EQ(map.scale, 8.0 / 65535);
+  // 65535 / 8 = 8191.875 per unit of z, rounded to the nearest step.
+  EXPECT_THAT(map.values, ElementsAre(8192, 16384, 24576, 32768, 40959, 49151, 57343, 65535));
+  EXPECT_EQ(map.num_valid, 8u);
+  EXPECT_EQ(map.num_total, 8u);
+}
+
+TEST(DepthMap, ZeroIsWhereThereIsNoDepth) {
+  SceneView view = counting_view(4, 2, 1);
+  pad_sides(view);                       // pixels 0, 3, 4, 7
+  view.points[3 * 1 + 2] = -1;           // behind the camera
+  view.points[3 * 2] = std::nanf("");    // no point
+  view.points[3 * 5 + 2] = 1e-30f;       // nearer than a step, still a depth
+  const DepthMap map = depth_map(view);  // leaves pixels 5 and 6
+  EXPECT_THAT(map.values, ElementsAre(0, 0, 0, 0, 0, 1, 65535, 0));
+  EXPECT_EQ(map.scale, 7.0 / 65535);
+  EXPECT_EQ(map.num_valid, 2u);
+  EXPECT_EQ(map.num_total, 4u);
+}
+
+TEST(DepthMap, WithoutAnyDepthIsAllZero) {
+  SceneView view = counting_view(2, 1, std::nanf(""));
+  const DepthMap map = depth_map(view);
+  EXPECT_THAT(map.values, ElementsAre(0, 0));
+  EXPECT_EQ(map.num_valid, 0u);
+  EXPECT_EQ(map.scale, 1);
+}
+
+TEST_F(ExportScene, DepthFilesAreSixteenBitPngWithASidecar) {
+  fs::create_directories(folder_);
+  Scene scene = counting_scene();
+  scene.views[1].status = "failed";
+  const auto files = export_depth(scene, folder_);
+  ASSERT_EQ(files.size(), 1u);
+  const std::string png = content("depth_1.png");
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1A\n");
+  // IHDR: width 4, height 2, 16 bits, grey.
+  EXPECT_EQ(png.substr(16, 10), std::string("\0\0\0\4\0\0\0\2\x10\0", 10));
+  const std::vector<std::byte> want = encode_png16(depth_map(scene.views[0]).values, 4, 2);
+  ASSERT_EQ(png.size(), want.size());
+  EXPECT_EQ(std::memcmp(png.data(), want.data(), want.size()), 0);
+  const auto sidecar = nlohmann::json::parse(content("depth.json"));
+  ASSERT_EQ(sidecar["files"].size(), 1u);
+  EXPECT_EQ(sidecar["files"][0]["file"], "depth_1.png");
+  EXPECT_EQ(sidecar["files"][0]["scale"], 8.0 / 65535);
+  EXPECT_EQ(sidecar["files"][0]["valid_pixels"], 8);
+  EXPECT_THAT(sidecar["frame"].get<std::string>(), HasSubstr("camera frame of view 1"));
+}
+
+}  // namespace
+}  // namespace pointmap

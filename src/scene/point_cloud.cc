@@ -1,0 +1,28 @@
+#include "scene/point_cloud.h"
+
+#include "base/check.h"
+
+namespace pointmap {
+
+PointCloud gather_points(const Scene& scene, const PointSelection& selection) {
+  POINTMAP_CHECK(selection.num_kept > 0, "no point to export: of " + std::to_string(selection.num_total) + " pixels that show a photo " +
+                                             std::to_string(selection.num_nonfinite) + " are not finite, " +
+                                             std::to_string(selection.num_padding) + " more pixels are padding");
+  PointCloud cloud;
+  cloud.positions.reserve(3 * selection.num_kept);
+  cloud.colors.reserve(3 * selection.num_kept);
+  cloud.confidence.reserve(selection.num_kept);
+  for (size_t i = 0; i < scene.views.size(); ++i) {
+    const SceneView& view = scene.views[i];
+    for (const size_t pixel : selection.pixels[i]) {
+      const float* point = &view.points[3 * pixel];
+      const uint8_t* color = &view.image.rgb[3 * pixel];
+      cloud.positions.insert(cloud.positions.end(), point, point + 3);
+      cloud.colors.insert(cloud.colors.end(), color, color + 3);
+      cloud.confidence.push_back(view.confidence[pixel]);
+    }
+  }
+  return cloud;
+}
+
+}  // namespace pointmap
