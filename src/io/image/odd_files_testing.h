@@ -64,7 +64,7 @@ inline Bytes raw(std::initializer_list<int> values) {
 }
 
 inline Bytes cut(Bytes bytes, size_t from_end) {
-  bytes.resize(bytes.size() - from_end);
+  bytes.erase(bytes.end() - static_cast<ptrdiff_t>(from_end), bytes.end());
   return bytes;
 }
 

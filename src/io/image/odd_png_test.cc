@@ -146,7 +146,7 @@ std::vector<Row> png_rows() {
        Failure{kCorruptData, "PNG"}},
       {"PNG palette missing", [] { return one_row(1, 8, kPaletteType, {0}); }, Failure{kCorruptData, "PNG"}},
       {"PNG filter of no kind", [] { return png([](PngSpec& s) { s.rows[0] = std::byte{9}; }); }, Failure{kCorruptData, "PNG"}},
-      {"PNG image data too short", [] { return png([](PngSpec& s) { s.rows.resize(s.rows.size() - 1); }); }, Failure{kCorruptData, "PNG"}},
+      {"PNG image data too short", [] { return png([](PngSpec& s) { s.rows.pop_back(); }); }, Failure{kCorruptData, "PNG"}},
       {"PNG no end chunk", [] { return png([](PngSpec& s) { s.end = false; }); }, Failure{kCorruptData, "PNG"}},
       {"PNG cut", [] { return cut(png(), 40); }, Failure{kCorruptData, "PNG"}},
       {"PNG signature alone", [] { return cut(png(), png().size() - 8); }, Failure{kCorruptData, "PNG"}},
