@@ -2,15 +2,18 @@
 //
 // A task is a block of query rows of one head. The worker packs the head's keys (transposed, in panels) and values (rows without the
 // gaps of packed QKV, whose stride of a multiple of 4 KiB would map all rows to the same few cache sets) unless it did so for its
-// previous task. Then, for the block: all scores, panel by panel; softmax row by row; context, kKeyBlock keys at a time. Rows do not
-// touch each other, so how they are blocked and who computes them changes no bit.
+// previous task. Then, for the block: all scores and their row maxima, panel by panel; after that, kKeyBlock keys at a time, what
+// softmax makes of them and their part of the context, while both are in L1. Rows do not touch each other, so how they are blocked
+// and who computes them changes no bit.
 #include "kernels/cpu/attention.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attention.cc"  // NOLINT
-#include "hwy/foreach_target.h"                        // IWYU pragma: keep
+#include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "kernels/cpu/attention_tile-inl.h"
+#include "kernels/cpu/gemm_pack-inl.h"
 #include "kernels/cpu/math-inl.h"
 
 #ifndef POINTMAP_KERNELS_CPU_ATTENTION_ONCE_
@@ -18,29 +21,37 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
-#include "base/check.h"
 #include "tensor/tensor.h"
 
 namespace pointmap::cpu {
 
-// Probabilities times values are summed over this many keys in registers before they join the sum in memory: one chain over all
-// keys would cost accuracy. 128 rows of 64 values are 32 KiB, which stay in L1 while the rows of the block pass.
-inline constexpr int64_t kKeyBlock = 128;
 // Scores of a block take at most this much, beside packed keys and values in L2; a block has at most kMaxBlockRows rows.
 inline constexpr int64_t kScoreBytes = 256 * 1024;
-inline constexpr int64_t kMaxBlockRows = 96;
+inline constexpr int64_t kMaxBlockRows = 48;
+
+// Rows [first_row, first_row + num_rows) of a matrix, channels from `channel` on.
+struct HeadRows {
+  int64_t first_row, num_rows, channel;
+};
 
 struct AttentionPlan {
   AttentionInputs inputs;
   float* y = nullptr;
   int64_t batch = 0, num_queries = 0, num_keys = 0, head_dim = 0;
   int64_t padded_keys = 0, padded_dim = 0;
+  int64_t score_stride = 0;  // floats between rows of scores
   int64_t block_rows = 0, blocks_per_head = 0;
-  // Parts of a worker's scratch, in floats from its start.
-  int64_t values_at = 0, queries_at = 0, scores_at = 0, context_at = 0, scratch_floats = 0;
+  // Parts of a worker's scratch, in floats from its start; packed keys come first.
+  int64_t values_at = 0;   // [num_keys, padded_dim]
+  int64_t queries_at = 0;  // panels of kScoreRows
+  int64_t scores_at = 0;   // [block_rows, score_stride]
+  int64_t maxima_at = 0;   // [block_rows, lanes]
+  int64_t sums_at = 0;     // [block_rows, lanes], of exponentials
+  int64_t weights_at = 0;  // [kScoreRows, kKeyBlock], exponentials of a tile
+  int64_t context_at = 0;  // [block_rows, padded_dim]
+  int64_t scratch_floats = 0;
 };
 
 }  // namespace pointmap::cpu
@@ -48,6 +59,8 @@ struct AttentionPlan {
 
 HWY_BEFORE_NAMESPACE();
 namespace pointmap::cpu::HWY_NAMESPACE {
+
+constexpr int64_t kAlign = 16;  // floats in a cache line and in the longest vector
 
 int64_t round_up(int64_t value, int64_t step) {
   return (value + step - 1) / step * step;
@@ -61,69 +74,73 @@ void plan_for_target(AttentionPlan& plan) {
   plan.block_rows = std::min(std::clamp(rows_in_cache / kScoreRows * kScoreRows, kScoreRows, kMaxBlockRows / kScoreRows * kScoreRows),
                              round_up(plan.num_queries, kScoreRows));
   plan.blocks_per_head = (plan.num_queries + plan.block_rows - 1) / plan.block_rows;
-  constexpr int64_t kAlign = 16;  // a cache line, and the longest vector
-  plan.values_at = round_up(plan.padded_keys * plan.head_dim, kAlign);
-  plan.queries_at = plan.values_at + round_up(plan.num_keys * plan.padded_dim, kAlign);
-  plan.scores_at = plan.queries_at + round_up(plan.block_rows * plan.head_dim, kAlign);
-  plan.context_at = plan.scores_at + round_up(plan.block_rows * plan.padded_keys, kAlign);
-  plan.scratch_floats = plan.context_at + round_up(plan.block_rows * plan.padded_dim, kAlign);
+  // An odd number of cache lines, so that the rows of a tile do not fall into one set of L1.
+  plan.score_stride = (round_up(plan.padded_keys, kAlign) / kAlign | 1) * kAlign;
+  int64_t next = 0;
+  const auto place = [&next](int64_t floats) {
+    const int64_t at = next;
+    next += round_up(floats, kAlign);
+    return at;
+  };
+  place(plan.padded_keys * plan.head_dim);
+  plan.values_at = place(plan.num_keys * plan.padded_dim);
+  plan.queries_at = place(plan.block_rows * plan.head_dim + kPackSlack);
+  plan.scores_at = place(plan.block_rows * plan.score_stride);
+  plan.maxima_at = place(plan.block_rows * kAttentionLanes);
+  plan.sums_at = place(plan.block_rows * kAttentionLanes);
+  plan.weights_at = place(kScoreRows * kKeyBlock);
+  plan.context_at = place(plan.block_rows * plan.padded_dim);
+  plan.scratch_floats = next;
 }
 
-// keys [padded_keys / kScoreWidth][head_dim][kScoreWidth], zero beyond the last key.
-void pack_keys(const AttentionPlan& plan, int64_t image, int64_t channel, float* HWY_RESTRICT keys) {
-  const TensorView& k = plan.inputs.k;
-  for (int64_t j = 0; j < plan.padded_keys; ++j) {
-    float* HWY_RESTRICT to = keys + j / kScoreWidth * kScoreWidth * plan.head_dim + j % kScoreWidth;
-    const float* HWY_RESTRICT from = k.data<float>() + (image * plan.num_keys + std::min(j, plan.num_keys - 1)) * k.row_stride() + channel;
-    const float keep = j < plan.num_keys ? 1.0f : 0.0f;
-    for (int64_t c = 0; c < plan.head_dim; ++c) to[c * kScoreWidth] = keep * from[c];
+// Rows of one head of x into panels [ceil(num_rows / kRows)][head_dim][kRows]. The last row is repeated to fill the last panel: as a
+// key, it does not change the largest score.
+template <int kRows>
+void pack_panels(const TensorView& x, HeadRows head, int64_t head_dim, float* HWY_RESTRICT panels) {
+  const float* const first = x.data<float>() + head.first_row * x.row_stride() + head.channel;
+  const float* rows[kRows];
+  for (int64_t begin = 0; begin < head.num_rows; begin += kRows) {
+    for (int64_t i = 0; i < kRows; ++i) {
+      rows[i] = first + std::min(begin + i, head.num_rows - 1) * x.row_stride();
+      const float* const later = first + std::min(begin + kRows + i, head.num_rows - 1) * x.row_stride();
+      for (int64_t c = 0; c < head_dim; c += kAlign) hwy::Prefetch(later + c);
+    }
+    pack_transposed<kRows>(rows, head_dim, false, panels + begin * head_dim);
   }
 }
 
 // values [num_keys][padded_dim], zero beyond head_dim.
+constexpr int64_t kPrefetchRows = 16;  // rows lie a page or more apart, where the processor does not prefetch by itself
 void pack_values(const AttentionPlan& plan, int64_t image, int64_t channel, float* HWY_RESTRICT values) {
   const TensorView& v = plan.inputs.v;
   for (int64_t j = 0; j < plan.num_keys; ++j) {
     const float* from = v.data<float>() + (image * plan.num_keys + j) * v.row_stride() + channel;
+    const float* later = from + std::min(kPrefetchRows, plan.num_keys - 1 - j) * v.row_stride();
+    for (int64_t c = 0; c < plan.head_dim; c += kAlign) hwy::Prefetch(later + c);
     std::copy_n(from, plan.head_dim, values + j * plan.padded_dim);
     std::fill_n(values + j * plan.padded_dim + plan.head_dim, plan.padded_dim - plan.head_dim, 0.0f);
   }
 }
 
-// queries [rows / kScoreRows][head_dim][kScoreRows], zero beyond the last row. The sign of the scale goes in here, so that the
-// largest score of a row is the largest exponent too.
-void pack_queries(const AttentionPlan& plan, int64_t first_row, int64_t num_rows, int64_t channel, float* HWY_RESTRICT queries) {
-  const TensorView& q = plan.inputs.q;
-  const float sign = std::copysign(1.0f, plan.inputs.scale);
-  std::fill_n(queries, round_up(num_rows, kScoreRows) * plan.head_dim, 0.0f);
-  for (int64_t i = 0; i < num_rows; ++i) {
-    float* HWY_RESTRICT to = queries + i / kScoreRows * kScoreRows * plan.head_dim + i % kScoreRows;
-    const float* HWY_RESTRICT from = q.data<float>() + (first_row + i) * q.row_stride() + channel;
-    for (int64_t c = 0; c < plan.head_dim; ++c) to[c * kScoreRows] = sign * from[c];
-  }
-}
-
-// row[j] = 2^(base2_scale (row[j] - max)), and their sum. Subtracted before scaled: the error is relative to the difference, which
-// is small where the weight is large, and the exponent is never above 0.
-float exponentials_of_row(float* HWY_RESTRICT row, int64_t padded_keys, float base2_scale) {
+// weights[j] = 2^(base2_scale (scores[j] - max)) for num_keys keys; adds them to sums [lanes], one lane each. Subtracted before scaled:
+// the error is relative to the difference, which is small where the weight is large, and the exponent is never above 0.
+void exponentials(const float* HWY_RESTRICT scores, int64_t num_keys, float max, float base2_scale, float* HWY_RESTRICT weights,
+                  float* HWY_RESTRICT sums) {
   const hn::ScalableTag<float> d;
-  auto max0 = hn::Load(d, row), max1 = hn::Load(d, row + kAttentionLanes);
-  for (int64_t j = kScoreWidth; j < padded_keys; j += kScoreWidth) {
-    max0 = hn::Max(max0, hn::Load(d, row + j));
-    max1 = hn::Max(max1, hn::Load(d, row + j + kAttentionLanes));
+  const auto max_of_row = hn::Set(d, max), scale = hn::Set(d, base2_scale);
+  auto sum = hn::Zero(d);
+  int64_t j = 0;
+  for (; j + kAttentionLanes <= num_keys; j += kAttentionLanes) {
+    const auto weight = exp2_of_non_positive(d, hn::Mul(scale, hn::Sub(hn::Load(d, scores + j), max_of_row)));
+    hn::Store(weight, d, weights + j);
+    sum = hn::Add(sum, weight);
   }
-  const auto scale = hn::Set(d, base2_scale);
-  const auto max = hn::MaxOfLanes(d, hn::Max(max0, max1));
-  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d);
-  for (int64_t j = 0; j < padded_keys; j += kScoreWidth) {
-    const auto e0 = exp2_of_non_positive(d, hn::Mul(scale, hn::Sub(hn::Load(d, row + j), max)));
-    const auto e1 = exp2_of_non_positive(d, hn::Mul(scale, hn::Sub(hn::Load(d, row + j + kAttentionLanes), max)));
-    hn::Store(e0, d, row + j);
-    hn::Store(e1, d, row + j + kAttentionLanes);
-    sum0 = hn::Add(sum0, e0);
-    sum1 = hn::Add(sum1, e1);
+  if (j < num_keys) {  // what lies beyond meets no value: it only has to stay out of the sum
+    const auto weight = exp2_of_non_positive(d, hn::Mul(scale, hn::Sub(hn::Load(d, scores + j), max_of_row)));
+    hn::Store(weight, d, weights + j);
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(num_keys - j)), weight));
   }
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
+  hn::Store(hn::Add(hn::Load(d, sums), sum), d, sums);
 }
 
 // to[c] = from[c] / divisor.
@@ -135,24 +152,46 @@ void divide_row(const float* HWY_RESTRICT from, float divisor, int64_t num_chann
   for (; c < num_channels; ++c) to[c] = from[c] / divisor;
 }
 
+float largest_lane(const float* lanes) {
+  const hn::ScalableTag<float> d;
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Load(d, lanes)));
+}
+
+float sum_of_lanes(const float* lanes) {
+  const hn::ScalableTag<float> d;
+  return hn::GetLane(hn::SumOfLanes(d, hn::Load(d, lanes)));
+}
+
 void scores_of_block(const AttentionPlan& plan, int64_t tile_rows, float* scratch) {
+  std::fill_n(scratch + plan.maxima_at, tile_rows * kAttentionLanes, -std::numeric_limits<float>::infinity());
   for (int64_t panel = 0; panel < plan.padded_keys; panel += kScoreWidth) {
     for (int64_t i = 0; i < tile_rows; i += kScoreRows) {
       score_tile(scratch + plan.queries_at + i * plan.head_dim, scratch + panel * plan.head_dim, plan.head_dim,
-                 scratch + plan.scores_at + i * plan.padded_keys + panel, plan.padded_keys);
+                 scratch + plan.scores_at + i * plan.score_stride + panel, plan.score_stride,
+                 scratch + plan.maxima_at + i * kAttentionLanes);
     }
   }
 }
 
 void context_of_block(const AttentionPlan& plan, int64_t tile_rows, float* scratch) {
+  const float base2_scale = std::abs(plan.inputs.scale) * 1.44269504f;  // e^x = 2^(x log2 e)
+  float largest[kMaxBlockRows];
+  for (int64_t i = 0; i < tile_rows; ++i) largest[i] = largest_lane(scratch + plan.maxima_at + i * kAttentionLanes);
+  std::fill_n(scratch + plan.sums_at, tile_rows * kAttentionLanes, 0.0f);
   std::fill_n(scratch + plan.context_at, tile_rows * plan.padded_dim, 0.0f);
+  float* const weights = scratch + plan.weights_at;
   for (int64_t key = 0; key < plan.num_keys; key += kKeyBlock) {
     const int64_t num_keys = std::min(kKeyBlock, plan.num_keys - key);
-    for (int64_t i = 0; i < tile_rows; i += kContextRows) {
-      for (int64_t c = 0; c < plan.padded_dim; c += kContextWidth) {
-        context_tile(scratch + plan.scores_at + i * plan.padded_keys + key, plan.padded_keys,
-                     scratch + plan.values_at + key * plan.padded_dim + c, num_keys, scratch + plan.context_at + i * plan.padded_dim + c,
-                     plan.padded_dim);
+    for (int64_t tile = 0; tile < tile_rows; tile += kScoreRows) {
+      for (int64_t i = 0; i < kScoreRows; ++i) {
+        exponentials(scratch + plan.scores_at + (tile + i) * plan.score_stride + key, num_keys, largest[tile + i], base2_scale,
+                     weights + i * kKeyBlock, scratch + plan.sums_at + (tile + i) * kAttentionLanes);
+      }
+      for (int64_t i = 0; i < kScoreRows; i += kContextRows) {
+        for (int64_t c = 0; c < plan.padded_dim; c += kContextWidth) {
+          context_tile(weights + i * kKeyBlock, scratch + plan.values_at + key * plan.padded_dim + c, num_keys,
+                       scratch + plan.context_at + (tile + i) * plan.padded_dim + c, plan.padded_dim);
+        }
       }
     }
   }
@@ -163,27 +202,21 @@ void attend_block(const AttentionPlan& plan, int64_t task, float* scratch, int64
   const int64_t head = task / plan.blocks_per_head, block = task % plan.blocks_per_head;  // head counts through the batch
   const int64_t image = head / plan.inputs.num_heads, channel = head % plan.inputs.num_heads * plan.head_dim;
   if (packed_head != head) {
-    pack_keys(plan, image, channel, scratch);
+    pack_panels<kScoreWidth>(plan.inputs.k, {image * plan.num_keys, plan.num_keys, channel}, plan.head_dim, scratch);
     pack_values(plan, image, channel, scratch + plan.values_at);
     packed_head = head;
   }
   const int64_t first_row = image * plan.num_queries + block * plan.block_rows;
   const int64_t num_rows = std::min(plan.block_rows, plan.num_queries - block * plan.block_rows);
-  const int64_t tile_rows = round_up(num_rows, kScoreRows);  // rows beyond num_rows are computed from zeros and dropped
-  pack_queries(plan, first_row, num_rows, channel, scratch + plan.queries_at);
-  scores_of_block(plan, tile_rows, scratch);
-
-  float sums[kMaxBlockRows];
-  const float base2_scale = std::abs(plan.inputs.scale) * 1.44269504f;  // e^x = 2^(x log2 e)
-  for (int64_t i = 0; i < num_rows; ++i) {
-    float* row = scratch + plan.scores_at + i * plan.padded_keys;
-    // Padding weighs 2^-126 and meets no value.
-    std::fill(row + plan.num_keys, row + plan.padded_keys, -std::numeric_limits<float>::infinity());
-    sums[i] = exponentials_of_row(row, plan.padded_keys, base2_scale);
+  const int64_t tile_rows = round_up(num_rows, kScoreRows);  // rows beyond num_rows are copies, and dropped
+  pack_panels<kScoreRows>(plan.inputs.q, {first_row, num_rows, channel}, plan.head_dim, scratch + plan.queries_at);
+  if (plan.inputs.scale < 0) {  // so that the largest score of a row is the largest exponent too
+    for (int64_t i = 0; i < tile_rows * plan.head_dim; ++i) scratch[plan.queries_at + i] = -scratch[plan.queries_at + i];
   }
+  scores_of_block(plan, tile_rows, scratch);
   context_of_block(plan, tile_rows, scratch);
   for (int64_t i = 0; i < num_rows; ++i) {
-    divide_row(scratch + plan.context_at + i * plan.padded_dim, sums[i], plan.head_dim,
+    divide_row(scratch + plan.context_at + i * plan.padded_dim, sum_of_lanes(scratch + plan.sums_at + i * kAttentionLanes), plan.head_dim,
                plan.y + (first_row + i) * plan.inputs.num_heads * plan.head_dim + channel);
   }
 }
@@ -201,7 +234,6 @@ HWY_EXPORT(attend_block);
 }  // namespace
 
 void attention(ThreadPool& pool, Arena& arena, const AttentionInputs& inputs, float* y) {
-  POINTMAP_CHECK(std::isfinite(inputs.scale) && inputs.scale != 0, "attention: scale is " + std::to_string(inputs.scale));
   AttentionPlan plan{.inputs = inputs, .y = y};
   plan.batch = inputs.q.shape()[0];
   plan.num_queries = inputs.q.shape()[1];

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -102,8 +101,8 @@ std::vector<Expectation> expected_row(const Problem& problem, int64_t image, int
       variance += std::pow(p * (v_at(j) - value) * weight_error, 2);
       squares += std::pow(p * v_at(j), 2);
     }
-    // Sums of up to 128 keys, then of their sums; at last the division.
-    variance += std::pow(kEps, 2) * 128 * squares + std::pow(2 * kEps * value, 2);
+    // Sums of 96 keys and of up to 63 such sums; at last the division.
+    variance += std::pow(kEps, 2) * (96 + 63) * squares + std::pow(2 * kEps * value, 2);
     row.push_back({value, kSigmas * std::sqrt(variance)});
   }
   return row;
@@ -112,7 +111,6 @@ std::vector<Expectation> expected_row(const Problem& problem, int64_t image, int
 void expect_right(Problem& problem) {
   const Sizes& s = problem.sizes;
   const std::vector<float> y = problem.run(2);
-  double worst = 0;
   for (int64_t image = 0; image < s.batch; ++image) {
     for (int64_t query = 0; query < s.num_queries; ++query) {
       for (int64_t head = 0; head < s.num_heads; ++head) {
@@ -120,15 +118,13 @@ void expect_right(Problem& problem) {
         for (int64_t c = 0; c < s.head_dim; ++c) {
           const double got = y[static_cast<size_t>(((image * s.num_queries + query) * s.num_heads + head) * s.head_dim + c)];
           const Expectation& want = row[static_cast<size_t>(c)];
-          const double error = std::abs(got - want.value) / want.tolerance;
-          worst = std::max(worst, error);
-          ASSERT_LE(error, 1) << "image " << image << " query " << query << " head " << head << " channel " << c << ": got " << got
-                              << ", want " << want.value << " +- " << want.tolerance;
+          ASSERT_LE(std::abs(got - want.value), want.tolerance)
+              << "image " << image << " query " << query << " head " << head << " channel " << c << ": got " << got << ", want "
+              << want.value << " +- " << want.tolerance;
         }
       }
     }
   }
-  if (getenv("WORST")) std::printf("worst %.3f\n", worst);
 }
 
 TEST(Attention, IsRightForOddSizes) {
@@ -150,12 +146,14 @@ TEST(Attention, IsRightForRowsLongerThanTheCacheShare) {
   });
 }
 
-TEST(Attention, IsRightForLargeAndForNegativeScale) {
+TEST(Attention, IsRightForLargeNegativeAndZeroScale) {
   for_each_target([] {
     Problem large({1, 30, 70, 2, 32}, 1, 5);  // exponents of hundreds: nearly one key per row
     expect_right(large);
     Problem negative({1, 30, 70, 2, 32}, -0.2f, 1);
     expect_right(negative);
+    Problem zero({1, 5, 70, 2, 32}, 0, 1);  // all keys weigh the same
+    expect_right(zero);
   });
 }
 
@@ -195,11 +193,6 @@ TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
       EXPECT_EQ(std::memcmp(one.data(), many.data(), one.size() * sizeof(float)), 0) << num_threads << " threads";
     }
   });
-}
-
-TEST(Attention, RefusesAScaleOfZero) {
-  Problem problem({1, 1, 1, 1, 4}, 0, 1);
-  EXPECT_THROW(problem.run(1), Error);
 }
 
 }  // namespace

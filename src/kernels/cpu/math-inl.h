@@ -29,14 +29,23 @@ HWY_INLINE V scale_by_shifted(D d, V v, V shifted) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, v), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
-// max(x, low) and min(x, high), but NaN stays: what Highway's Max makes of NaN depends on the target.
+// max(x, low) and min(x, high), but NaN stays. x86 returns the second operand when one is NaN, NEON returns NaN; the plain C++
+// targets return the other operand.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_least(D d, V x, float low) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::IfThenElse(hn::Lt(x, hn::Set(d, low)), hn::Set(d, low), x);
+#else
+  return hn::Max(hn::Set(d, low), x);
+#endif
 }
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_most(D d, V x, float high) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, high)), hn::Set(d, high), x);
+#else
+  return hn::Min(hn::Set(d, high), x);
+#endif
 }
 
 // 2^x for x <= 0, within 1 ulp; below -126 it gives 2^-126, which is nothing beside the 1 that a softmax row contains. NaN stays.
