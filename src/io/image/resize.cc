@@ -55,9 +55,8 @@ std::vector<Taps> make_taps(int n, int m, ResizeFilter filter) {
   std::vector<double> weights;
   for (int i = 0; i < m; ++i) {
     const double centre = (i + 0.5) * scale;
-    // Truncation, not rounding, is what Pillow does here.
-    const int lo = std::max(0, static_cast<int>(centre - support + 0.5));  // NOLINT(bugprone-incorrect-roundings)
-    const int hi = std::min(n, static_cast<int>(centre + support + 0.5));  // NOLINT(bugprone-incorrect-roundings)
+    const int lo = std::max(0, static_cast<int>(centre - support + 0.5));
+    const int hi = std::min(n, static_cast<int>(centre + support + 0.5));
     weights.clear();
     double sum = 0;
     for (int k = lo; k < hi; ++k) {

@@ -15,8 +15,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace pointmap::cpu::HWY_NAMESPACE {
 
-TileShape tile_shape() {
-  return {.rows = kTileRows, .columns = kPanelWidth};
+GemmMachine tile_shape() {
+  return {.tile_rows = kTileRows, .panel_width = kPanelWidth};
 }
 
 const char* target_name() {
@@ -31,11 +31,25 @@ void pack_weight_panel(const float* const* rows, int64_t depth, float* panel) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include <unistd.h>
+
 #include <string>
 
 #include "base/check.h"
 
 namespace pointmap::cpu {
+namespace {
+
+// Of one core. The smallest of today's servers when the system does not say.
+int64_t l2_bytes() {
+  static const int64_t kBytes = [] {
+    const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? static_cast<int64_t>(bytes) : int64_t{512} * 1024;
+  }();
+  return kBytes;
+}
+
+}  // namespace
 
 HWY_EXPORT(tile_shape);
 HWY_EXPORT(target_name);
@@ -47,7 +61,7 @@ const char* gemm_target_name() {
 }
 
 int64_t gemm_panel_width() {
-  return HWY_DYNAMIC_DISPATCH(tile_shape)().columns;
+  return HWY_DYNAMIC_DISPATCH(tile_shape)().panel_width;
 }
 
 void gemm_pack_panel(const float* const* rows, int64_t depth, float* panel) {
@@ -56,12 +70,13 @@ void gemm_pack_panel(const float* const* rows, int64_t depth, float* panel) {
 
 void gemm(const PatchRows& a, const PackedWeights& w, const GemmOutput& c, const OpsContext& context) {
   if (a.num_rows == 0 || w.num_columns == 0) return;
-  const TileShape tile = HWY_DYNAMIC_DISPATCH(tile_shape)();
-  if (w.panel_width != tile.columns || w.depth != a.depth()) {
+  GemmMachine machine = HWY_DYNAMIC_DISPATCH(tile_shape)();
+  machine.l2_bytes = l2_bytes();
+  if (w.panel_width != machine.panel_width || w.depth != a.depth()) {
     throw Error{kInternal, "gemm: weights of depth " + std::to_string(w.depth) + " in panels of " + std::to_string(w.panel_width) +
-                               ", want " + std::to_string(a.depth()) + " and " + std::to_string(tile.columns)};
+                               ", want " + std::to_string(a.depth()) + " and " + std::to_string(machine.panel_width)};
   }
-  const GemmPlan plan(a.num_rows, w.depth, w.num_groups * w.panels_per_group, tile);
+  const GemmPlan plan(a.num_rows, w.depth, w.num_groups * w.panels_per_group, machine);
   const int64_t scratch_floats = plan.scratch_floats_per_worker(a.kernel_width * a.channels);
   const auto num_workers = static_cast<int64_t>(context.pool.num_threads());
   Tensor scratch(context.activations, DType::kF32, {num_workers, scratch_floats});

@@ -1,13 +1,14 @@
-// How a product is cut into tasks. The cut depends on the shape alone and no task shares a sum with another.
+// How a product is cut into tasks. The cut depends on shape and machine, not on the threads, and no sum is split by it.
 #pragma once
 
 #include <cstdint>
 
 namespace pointmap::cpu {
 
-struct TileShape {
-  int64_t rows = 0;
-  int64_t columns = 0;
+struct GemmMachine {
+  int64_t tile_rows = 0;
+  int64_t panel_width = 0;  // columns of a tile
+  int64_t l2_bytes = 0;     // of one core
 };
 
 struct Range {
@@ -16,17 +17,24 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-// Rows are cut evenly into panels of at most tile.rows (13 or 14 of 14: no tile is much smaller than the others), panels into
+// The panels of rows of one block: panel i has rows [first_row[i], first_row[i + 1]).
+struct RowPanels {
+  static constexpr int64_t kMax = 16;
+  int64_t count = 0;
+  int64_t first_row[kMax + 1] = {};
+  int64_t rows_of(int64_t panel) const { return first_row[panel + 1] - first_row[panel]; }
+};
+
+// Rows are cut evenly into panels of at most tile_rows (13 or 14 of 14: no tile is much smaller than the others), panels into
 // blocks that fit into L2 once packed, and the panels of W into ranges if there are few blocks. Tasks run through the ranges of
 // a block first, so that a worker packs most blocks once.
 class GemmPlan {
  public:
-  GemmPlan(int64_t num_rows, int64_t depth, int64_t num_weight_panels, TileShape tile);
+  GemmPlan(int64_t num_rows, int64_t depth, int64_t num_weight_panels, const GemmMachine& machine);
 
   int64_t num_tasks() const { return num_blocks_ * num_weight_ranges_; }
   int64_t block_of(int64_t task) const { return task / num_weight_ranges_; }
-  Range row_panels(int64_t block) const;
-  Range rows(int64_t row_panel) const;
+  RowPanels row_panels(int64_t block) const;
   Range weight_panels(int64_t task) const;
 
   // Scratch of a worker, in floats from its start: packed rows, sums of a block for one panel of W, zeros for padding.
