@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/cancel.h"
@@ -86,10 +88,22 @@ TEST(CpuInfo, FindsAtLeastOneCore) {
   EXPECT_GE(info.available_cores, 1);
 }
 
+TEST(CpuInfo, L2IsBetweenTheSmallestAndTheLargestOfRealCores) {
+  EXPECT_GE(l2_cache_bytes(), 64u * 1024);
+  EXPECT_LE(l2_cache_bytes(), 64u * 1024 * 1024);
+}
+
 TEST(ProcessMemory, PeakIsNotBelowNow) {
   const ProcessMemory memory = read_process_memory();
   EXPECT_GT(memory.resident_bytes, 0u);
   EXPECT_GE(memory.peak_resident_bytes, memory.resident_bytes);
+}
+
+TEST(ProcessMemory, AdviceAboutPagesLeavesTheBytesAlone) {
+  std::vector<char> bytes(5 << 20, 'x');
+  advise_huge_pages(bytes.data() + 1, bytes.size() - 1);
+  advise_huge_pages(bytes.data(), 1);  // less than a page: nothing to advise
+  EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 'x'), 5 << 20);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "base/cpu_info.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -41,6 +42,11 @@ CpuInfo read_cpu_info() {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) info.available_cores = std::max(1, CPU_COUNT(&allowed));
   return info;
+}
+
+size_t l2_cache_bytes() {
+  const long bytes = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? static_cast<size_t>(bytes) : size_t{512} * 1024;
 }
 
 }  // namespace pointmap

@@ -1,6 +1,7 @@
 // What machine this is: every figure we print names it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,8 @@ struct CpuInfo {
 };
 
 CpuInfo read_cpu_info();
+
+// Of one core, for sizing blocks of work; 512 KiB, the least of today's servers, when the system does not say.
+size_t l2_cache_bytes();
 
 }  // namespace pointmap

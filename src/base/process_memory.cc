@@ -1,6 +1,10 @@
 #include "base/process_memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -30,6 +34,17 @@ ProcessMemory read_process_memory() {
 
 size_t read_available_memory_bytes() {
   return read_kilobytes("/proc/meminfo", "MemAvailable:");
+}
+
+void advise_huge_pages(void* data, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  const auto page_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  if (std::align(page_bytes, page_bytes, data, bytes) == nullptr) return;  // less than a page
+  (void)::madvise(data, bytes / page_bytes * page_bytes, MADV_HUGEPAGE);
+#else
+  (void)data;
+  (void)bytes;
+#endif
 }
 
 }  // namespace pointmap

@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pointmap::cpu::HWY_NAMESPACE {
 
-GemmMachine tile_shape() {
+GemmMachine tile_machine() {
   return {.tile_rows = kTileRows, .panel_width = kPanelWidth};
 }
 
@@ -31,27 +31,14 @@ void pack_weight_panel(const float* const* rows, int64_t depth, float* panel) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <unistd.h>
-
 #include <string>
 
 #include "base/check.h"
+#include "base/cpu_info.h"
 
 namespace pointmap::cpu {
-namespace {
 
-// Of one core. The smallest of today's servers when the system does not say.
-int64_t l2_bytes() {
-  static const int64_t kBytes = [] {
-    const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return bytes > 0 ? static_cast<int64_t>(bytes) : int64_t{512} * 1024;
-  }();
-  return kBytes;
-}
-
-}  // namespace
-
-HWY_EXPORT(tile_shape);
+HWY_EXPORT(tile_machine);
 HWY_EXPORT(target_name);
 HWY_EXPORT(pack_weight_panel);
 HWY_EXPORT(multiply_block);
@@ -61,7 +48,7 @@ const char* gemm_target_name() {
 }
 
 int64_t gemm_panel_width() {
-  return HWY_DYNAMIC_DISPATCH(tile_shape)().panel_width;
+  return HWY_DYNAMIC_DISPATCH(tile_machine)().panel_width;
 }
 
 void gemm_pack_panel(const float* const* rows, int64_t depth, float* panel) {
@@ -70,8 +57,8 @@ void gemm_pack_panel(const float* const* rows, int64_t depth, float* panel) {
 
 void gemm(const PatchRows& a, const PackedWeights& w, const GemmOutput& c, const OpsContext& context) {
   if (a.num_rows == 0 || w.num_columns == 0) return;
-  GemmMachine machine = HWY_DYNAMIC_DISPATCH(tile_shape)();
-  machine.l2_bytes = l2_bytes();
+  GemmMachine machine = HWY_DYNAMIC_DISPATCH(tile_machine)();
+  machine.l2_bytes = static_cast<int64_t>(l2_cache_bytes());
   if (w.panel_width != machine.panel_width || w.depth != a.depth()) {
     throw Error{kInternal, "gemm: weights of depth " + std::to_string(w.depth) + " in panels of " + std::to_string(w.panel_width) +
                                ", want " + std::to_string(a.depth()) + " and " + std::to_string(machine.panel_width)};
