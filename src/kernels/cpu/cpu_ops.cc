@@ -3,11 +3,49 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "kernels/cpu/attention.h"
+#include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/layer_norm.h"
+#include "kernels/cpu/rope2d.h"
+#include "kernels/cpu/upsample.h"
 
 namespace pointmap {
 
 CpuOps::CpuOps(const OpsContext& context) : Ops(context), name_(std::string("cpu ") + cpu::gemm_target_name()) {}
+
+void CpuOps::do_attention(TensorView q, TensorView k, TensorView v, const AttentionShape& shape, Tensor& y) {
+  cpu::attention(context().pool, context().activations, {.q = q, .k = k, .v = v, .num_heads = shape.num_heads, .scale = shape.scale},
+                 y.data<float>());
+}
+
+void CpuOps::do_rope2d(Tensor& x, const RopeTable& table, int64_t channel_begin, int64_t num_heads) {
+  cpu::rope2d(context().pool, x, table, {.begin = channel_begin, .num_heads = num_heads});
+}
+
+void CpuOps::do_layer_norm(TensorView x, TensorView gamma, TensorView beta, float eps, Tensor& y) {
+  cpu::layer_norm(context().pool, {.x = x, .gamma = gamma, .beta = beta, .eps = eps}, y.data<float>());
+}
+
+void CpuOps::do_add(TensorView a, TensorView b, Tensor& y) {
+  cpu::add(context().pool, a, b, y);
+}
+
+void CpuOps::do_upsample_bilinear(TensorView x, UpsampleMode mode, Tensor& y) {
+  cpu::upsample_bilinear(context().pool, x, mode, y);
+}
+
+void CpuOps::do_crop(TensorView x, Tensor& y) {
+  cpu::crop(context().pool, x, y);
+}
+
+void CpuOps::do_pixel_shuffle(TensorView x, int64_t factor, Tensor& y) {
+  cpu::pixel_shuffle(context().pool, x, factor, y);
+}
+
+void CpuOps::do_activate_pointmap_exp(TensorView raw, Pointmap& out) {
+  cpu::activate_pointmap_exp(context().pool, raw, out);
+}
 
 void CpuOps::do_copy(const void* from, void* to, size_t bytes) {
   std::memcpy(to, from, bytes);
