@@ -1,5 +1,6 @@
 #include "scene/export_scene.h"
 
+#include <algorithm>
 #include <array>
 #include <system_error>
 
