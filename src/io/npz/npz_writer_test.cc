@@ -42,7 +42,11 @@ void write_sample(const fs::path& path, const NpzWriteOptions& options) {
   writer.finish();
 }
 
-class NpzWriterOptionsTest : public testing::TestWithParam<NpzWriteOptions> {};
+class NpzWriterTest : public testing::Test {
+ protected:
+  void TearDown() override { fs::remove_all(temporary_file("").parent_path()); }
+};
+class NpzWriterOptionsTest : public NpzWriterTest, public testing::WithParamInterface<NpzWriteOptions> {};
 
 TEST_P(NpzWriterOptionsTest, ComesBackAsItWasWritten) {
   const fs::path path = temporary_file("sample.npz");
@@ -69,13 +73,13 @@ INSTANTIATE_TEST_SUITE_P(Ways, NpzWriterOptionsTest,
                          testing::Values(NpzWriteOptions{}, NpzWriteOptions{.deflate_level = 6}, NpzWriteOptions{.always_zip64 = true},
                                          NpzWriteOptions{.deflate_level = 1, .always_zip64 = true}));
 
-TEST(NpzWriter, DeflatesWhatShrinks) {
+TEST_F(NpzWriterTest, DeflatesWhatShrinks) {
   write_sample(temporary_file("stored.npz"), {});
   write_sample(temporary_file("deflated.npz"), {.deflate_level = 6});
   EXPECT_LT(fs::file_size(temporary_file("deflated.npz")), fs::file_size(temporary_file("stored.npz")) / 2);
 }
 
-TEST(NpzWriter, WritesTheMemberThatNumpyWrites) {
+TEST_F(NpzWriterTest, WritesTheMemberThatNumpyWrites) {
   // The stored .npy member is contiguous in both archives, header and elements; NumPy's is found by its magic.
   const std::string numpy = content_of(fs::path(POINTMAP_SOURCE_DIR) / "src/io/npz/testdata/numpy_stored.npz");
   const size_t begin = numpy.find("\x93NUMPY");  // the first member, f8
@@ -86,13 +90,13 @@ TEST(NpzWriter, WritesTheMemberThatNumpyWrites) {
   EXPECT_NE(content_of(temporary_file("member.npz")).find(numpy.substr(begin, 128 + sizeof(values))), std::string::npos);
 }
 
-TEST(NpzWriter, LeavesNothingUnlessFinished) {
+TEST_F(NpzWriterTest, LeavesNothingUnlessFinished) {
   const fs::path path = temporary_file("abandoned.npz");
   { NpzWriter writer(path); }
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(NpzWriter, HoldsMoreMembersThanThePlainFormatCan) {
+TEST_F(NpzWriterTest, HoldsMoreMembersThanThePlainFormatCan) {
   const fs::path path = temporary_file("many.npz");
   const uint8_t value = 9;
   NpzWriter writer(path);
@@ -102,7 +106,7 @@ TEST(NpzWriter, HoldsMoreMembersThanThePlainFormatCan) {
   EXPECT_EQ(file.names().size(), 70000u);
 }
 
-TEST(NpzWriter, RefusesWhatItCannotWrite) {
+TEST_F(NpzWriterTest, RefusesWhatItCannotWrite) {
   const fs::path path = temporary_file("refused.npz");
   NpzWriter writer(path);
   const float value = 1;
