@@ -62,7 +62,10 @@ class Rule:
 
 # Public structs that are the same inside as outside, so that nothing is copied field by field at the top floor. Each belongs to the folder
 # that names it below; others reach it through that folder's header.
-ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, SCENE = (f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "scene"))
+ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
+    f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "scene", "export", "compare")
+)
+PAGE, REPORT = "include/pointmap/pointmap.h", "include/pointmap/report.h"
 
 BASE, TENSOR, GEOMETRY, OPS = "src/base", "src/tensor", "src/geometry", "src/kernels/ops.h"
 IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "colmap"))
@@ -70,7 +73,7 @@ IO = ("src/io/safetensors", "src/io/config", "src/io/hub", *IO_FORMATS)
 ONLY_MAKE_OPS = {"src/kernels/make_ops.h": "choosing a device is for make_ops.cc and above the models"}
 
 
-PUBLIC = ("include/pointmap", ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, SCENE)
+PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT)
 
 
 def io_rule(*more, **outside):
@@ -84,6 +87,11 @@ RULES = {
     IMAGE: Rule(0),
     VIEW_TRANSFORM: Rule(0),
     SCENE: Rule(0, (IMAGE, VIEW_TRANSFORM)),
+    EXPORT: Rule(0, (SCENE,)),
+    COMPARE: Rule(0),
+    # What a run takes and gives: recon speaks in these, api keeps their promises.
+    PAGE: Rule(5, (ERROR, PROGRESS, SCENE)),
+    REPORT: Rule(5, (EXPORT, PAGE)),
     "src/base": Rule(0, (ERROR, PROGRESS), packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
     "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256
@@ -102,12 +110,12 @@ RULES = {
     "src/kernels/cuda": Rule(2, ("src/kernels", BASE, TENSOR), packages=("cuda",), never=ONLY_MAKE_OPS),
     "src/kernels/no_cuda": Rule(2, ("src/kernels", BASE, TENSOR), never=ONLY_MAKE_OPS),
     "src/nn": Rule(3, (OPS, TENSOR, BASE)),
-    "src/scene": Rule(3, (SCENE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",), cc_packages=("json",)),
+    "src/scene": Rule(3, (SCENE, EXPORT, COMPARE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",), cc_packages=("json",)),
     "src/models/dust3r": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),
-    "src/recon": Rule(5, (BASE, TENSOR, *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align")),
-    "src/api": Rule(6, ("src/recon", *PUBLIC)),
+    "src/recon": Rule(5, (PAGE, REPORT, BASE, TENSOR, *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json",)),
+    "src/api": Rule(6, ("src/recon", "src/scene", "src/io/hub", *PUBLIC), cc_packages=("json",)),
     "include/pointmap": Rule(6, PUBLIC),
     "apps/cli": Rule(7, PUBLIC, packages=("cli11", "os")),
     "apps/server": Rule(7, PUBLIC, packages=("httplib", "json", "prometheus", "os")),

@@ -1,12 +1,12 @@
 // The accuracy gate: two archives of arrays, how far apart each array is, and whether that is near enough.
 #pragma once
 
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "io/npz/npz_file.h"
+#include "pointmap/compare.h"
 #include "scene/array_metrics.h"
 
 namespace pointmap {
@@ -24,20 +24,6 @@ struct ArrayComparison : ArrayMetrics {
 
 struct CompareOptions {
   std::vector<std::string> names;  // compare only these, spelled as in either file; empty is all
-};
-
-// A comparison passes when it was made, infinities and NaN stand in the same places, some value is finite, and no number is beyond its
-// limit. Limits on numbers that are undefined for an array (depth for other than points, PyTorch's error without a golden file) do not
-// apply to it, except the correlation, which a constant array must replace by being equal.
-struct CompareThresholds {
-  double min_pcc = 0.9999;
-  double max_relative_error = 1e-3;
-  double max_abs_diff = std::numeric_limits<double>::infinity();
-  double max_median_dz_over_z = std::numeric_limits<double>::infinity();
-  double max_rms_over_torch = 3;
-  double max_max_over_torch = 6;
-  bool must_be_equal = false;          // every element the same
-  bool must_have_same_arrays = false;  // arrays in one file only fail
 };
 
 // Compares every array the two have in common; B is the reference. Names are the same when they differ only as `raw1` and `raw_1` do,

@@ -5,14 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "pointmap/export.h"
 #include "scene/scene.h"
 
 namespace pointmap {
-
-struct ConfidenceFilter {
-  // Points below this percentile of the confidences of all views together are left out: 0 keeps all, 100 the most confident only.
-  double percentile = 0;
-};
 
 struct PointSelection {
   std::vector<std::vector<uint32_t>> pixels;  // by view: flat indices v * W + u, ascending; none for a view whose status is not "ok"

@@ -1,0 +1,49 @@
+// A finished scene to files, in the formats asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pointmap/scene.h"
+
+namespace pointmap {
+
+struct ConfidenceFilter {
+  // Points below this percentile of the confidences of all views together are left out: 0 keeps all, 100 the most confident only.
+  double percentile = 0;
+};
+
+enum class ExportFormat { kNpz, kPly, kGlb, kDepth };
+
+std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth"
+
+// "npz,ply,glb,depth" or a part of it, in any order. Throws Error{kInvalidArgument} naming the word and listing the names.
+std::set<ExportFormat> parse_formats(std::string_view text);
+
+struct ExportOptions {
+  std::set<ExportFormat> formats = {ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb};
+  ConfidenceFilter filter = {};        // of ply and glb; npz and depth are complete
+  std::string generator = "pointmap";  // program and version, written into every file that has a place for it
+  int npz_deflate_level = 0;
+};
+
+struct ExportedFile {
+  std::filesystem::path path;
+  ExportFormat format = ExportFormat::kNpz;
+  uint64_t bytes = 0;
+  size_t num_kept = 0;     // points in the file, or pixels with depth; 0 for depth.json, which has neither
+  size_t num_total = 0;    // pixels that show a photo, of the views in the file
+  double depth_scale = 0;  // of a depth map: scene units per step
+};
+
+// Writes scene.npz, scene.ply, scene.glb, depth_N.png and depth.json into `folder`, which is made if it is missing; files of the same
+// name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is not whole, for a filter out of range
+// and when a point cloud would be empty; Error{kIoError, kNotFound} naming the path.
+std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
+
+}  // namespace pointmap

@@ -1,0 +1,141 @@
+#include "recon/model_loader.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "io/hub/hub_cache.h"
+#include "nn/synthetic_weights.h"
+#include "recon/checkpoint_weights.h"
+#include "recon/dust3r_config.h"
+
+namespace pointmap {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSyntheticPrefix = "synthetic:";
+
+struct SyntheticModel {
+  std::string_view name;
+  Dust3rConfig config;
+};
+
+std::array<SyntheticModel, 3> synthetic_models() {
+  return {{{"dust3r-512-dpt", Dust3rConfig::large_512_dpt()},
+           {"dust3r-tiny", Dust3rConfig::tiny(Dust3rConfig::Head::kDpt)},
+           {"dust3r-tiny-linear", Dust3rConfig::tiny(Dust3rConfig::Head::kLinear)}}};
+}
+
+Dust3rConfig synthetic_config(const std::string& name) {
+  std::string known;
+  for (const SyntheticModel& model : synthetic_models()) {
+    if (name == std::string(kSyntheticPrefix) + std::string(model.name)) return model.config;
+    known += (known.empty() ? "" : ", ") + std::string(kSyntheticPrefix) + std::string(model.name);
+  }
+  throw Error{kNotFound, "no model '" + name + "'; there are " + known};
+}
+
+// Has the tensors of any model, all of them nominally; only for checks.
+class NamesOnly : public WeightSource {
+ public:
+  std::optional<Shape> shape_of(const std::string&, const Shape& wanted) override { return wanted; }
+  TensorView load(const std::string&, const Shape&) override { return {}; }
+  void release(const std::string&) override {}
+  std::vector<std::string> names() const override { return {}; }
+};
+
+// Passes a cancel request on between tensors, and progress.
+class WatchedSource : public WeightSource {
+ public:
+  WatchedSource(WeightSource& source, const Progress& progress, size_t num_tensors)
+      : source_(source), progress_(progress), num_tensors_(num_tensors) {}
+  std::optional<Shape> shape_of(const std::string& name, const Shape& wanted) override { return source_.shape_of(name, wanted); }
+  TensorView load(const std::string& name, const Shape& shape) override {
+    progress_.step("load weights", static_cast<int>(std::min(num_loaded_, num_tensors_)), static_cast<int>(num_tensors_));
+    ++num_loaded_;
+    return source_.load(name, shape);
+  }
+  void release(const std::string& name) override { source_.release(name); }
+  std::vector<std::string> names() const override { return source_.names(); }
+
+ private:
+  WeightSource& source_;
+  const Progress& progress_;
+  size_t num_tensors_;
+  size_t num_loaded_ = 0;
+};
+
+WeightReport check(WeightSource& source, const Dust3rConfig& config) {
+  WeightMap map(source);
+  const Dust3r model(WeightScope(map), config);
+  return map.report();
+}
+
+std::string dtypes_of(const Checkpoint& checkpoint) {
+  std::set<std::string> names;
+  for (const SafetensorsEntry& entry : checkpoint.entries()) names.emplace(dtype_name(entry.dtype));
+  std::string joined;
+  for (const std::string& name : names) joined += (joined.empty() ? "" : "+") + name;
+  return joined;
+}
+
+Dust3rConfig config_of(const Checkpoint& checkpoint, const fs::path& path, std::vector<std::string>& notes) {
+  const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+  const fs::path config_path = folder / "config.json";
+  if (fs::exists(config_path)) return dust3r_config_from(read_config(config_path));
+  notes.push_back("no config.json beside the weights: sizes are taken from the shapes of the tensors");
+  return dust3r_config_from(checkpoint);
+}
+
+}  // namespace
+
+ModelInspection inspect(const std::string& name) {
+  ModelInspection result;
+  result.info.name = name;
+  result.info.family = "dust3r";
+  if (name.starts_with(kSyntheticPrefix)) {
+    NamesOnly source;
+    result.config = synthetic_config(name);
+    result.weights = check(source, result.config);
+    result.info.dtype = "F32";
+    result.info.license = "none: the weights are made from their names";
+    result.info.notes.push_back("synthetic weights: outputs show exactness and speed, not the geometry of the photos");
+  } else {
+    const ResolvedModel resolved = resolve_model(parse_model_name(name), HubEnvironment::from_process_env());
+    result.checkpoint = Checkpoint::open(resolved.path);
+    result.info.path = resolved.path.string();
+    result.info.license = resolved.license.empty() ? "unknown: see where the file came from" : resolved.license;
+    result.info.dtype = dtypes_of(*result.checkpoint);
+    result.info.fingerprint = result.checkpoint->fingerprint();
+    result.config = config_of(*result.checkpoint, resolved.path, result.info.notes);
+    CheckpointWeights source(*result.checkpoint);
+    result.weights = check(source, result.config);
+  }
+  result.info.num_parameters = result.weights.num_parameters;
+  result.info.num_tensors = result.weights.num_tensors;
+  return result;
+}
+
+OpenedModel OpenedModel::open(const std::string& name) {
+  OpenedModel model(inspect(name));
+  require_complete(model.inspection_.weights, name);
+  return model;
+}
+
+std::unique_ptr<Dust3r> OpenedModel::load(Ops& ops, const Progress& progress) const {
+  std::unique_ptr<WeightSource> source;
+  if (inspection_.checkpoint) {
+    source = std::make_unique<CheckpointWeights>(*inspection_.checkpoint);
+  } else {
+    source = std::make_unique<SyntheticWeights>(ops.context().pool, ops.context().activations);
+  }
+  WatchedSource watched(*source, progress, inspection_.weights.num_tensors);
+  WeightMap map(watched, ops);
+  return std::make_unique<Dust3r>(WeightScope(map), inspection_.config);
+}
+
+}  // namespace pointmap

@@ -1,0 +1,92 @@
+#include "pointmap/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "geometry/view_transform.h"
+
+namespace pointmap {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json model_json(const ModelInfo& model) {
+  return {{"name", model.name},
+          {"family", model.family},
+          {"path", model.path},
+          {"hash", model.fingerprint},
+          {"dtype", model.dtype},
+          {"license", model.license},
+          {"parameters", model.num_parameters},
+          {"tensors", model.num_tensors}};
+}
+
+ordered_json transform_json(const ViewTransform& t) {
+  return {{"exif_orientation", t.exif_orientation},
+          {"stored_size", {t.stored_width, t.stored_height}},
+          {"network_size", {t.network_width, t.network_height}},
+          {"scale", {t.scale_x, t.scale_y}},
+          {"offset", {t.offset_x, t.offset_y}}};
+}
+
+ordered_json stages_json(const RunReport& report) {
+  ordered_json stages = ordered_json::array();
+  for (const StageTime& stage : report.stages) stages.push_back({{"stage", stage.stage}, {"ms", stage.ms}});
+  return stages;
+}
+
+ordered_json views_json(const Scene& scene) {
+  ordered_json views = ordered_json::array();
+  for (const SceneView& view : scene.views) {
+    views.push_back({{"source", view.source}, {"status", view.status}, {"transform", transform_json(view.transform)}});
+  }
+  return views;
+}
+
+ordered_json files_json(const std::vector<ExportedFile>& files) {
+  ordered_json list = ordered_json::array();
+  for (const ExportedFile& file : files) {
+    ordered_json entry = {{"path", file.path.string()}, {"format", export_format_name(file.format)}, {"bytes", file.bytes}};
+    if (file.num_total > 0) {
+      entry["points"] = file.num_kept;
+      entry["pixels"] = file.num_total;
+    }
+    if (file.depth_scale > 0) entry["depth_scale"] = file.depth_scale;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string report_json(const ModelInfo& model, const Reconstruction& run, const std::vector<ExportedFile>& files) {
+  const RunReport& report = run.report;
+  const ordered_json json = {
+      {"pointmap", {{"version", version()}, {"report_format", 1}}},
+      {"model", model_json(model)},
+      {"settings", {{"preset", report.preset}, {"precision", report.precision}, {"threads", report.num_threads}}},
+      {"device", {{"kernels", report.device}, {"cpu", report.cpu}}},
+      {"stages", stages_json(report)},
+      {"total_ms", report.total_ms()},
+      {"memory",
+       {{"predicted_bytes", report.predicted_bytes},
+        {"weights_bytes", report.weights_bytes},
+        {"activations_bytes", report.activations_bytes},
+        {"peak_resident_bytes", report.peak_resident_bytes}}},
+      {"views", views_json(run.scene)},
+      {"frame", "camera of view 1: x right, y down, z forward; scale unknown"},
+      {"files", files_json(files)},
+      {"notes", report.notes},
+  };
+  // File names are bytes and may be no UTF-8: such bytes are replaced rather than losing the report.
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void write_report(const std::string& json, const std::filesystem::path& folder) {
+  AtomicFile file(folder / "report.json");
+  file.write(json);
+  file.write("\n");
+  file.commit();
+}
+
+}  // namespace pointmap
