@@ -1,0 +1,118 @@
+// pointmap reconstruct A B: photos to pointmaps and files.
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+
+#include "commands.h"
+#include "pointmap/export.h"
+#include "pointmap/pointmap.h"
+#include "pointmap/report.h"
+#include "status_line.h"
+
+namespace pointmap::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> photos;
+  std::string model;
+  std::string folder;
+  std::string preset = "keep";
+  std::string precision = "fp32";
+  std::string formats = "npz,ply,glb";
+  int num_threads = 0;
+  double percentile = 0;
+  uint64_t memory_limit_bytes = 0;
+  bool raw = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+// The same facts as report.json, for people.
+void print_summary(const Reconstruction& run, const std::vector<ExportedFile>& files, const std::string& folder) {
+  std::cout << std::fixed << std::setprecision(0);
+  for (const ExportedFile& file : files) {
+    std::cout << file.path.string();
+    if (file.num_total > 0) std::cout << "  " << file.num_kept << " of " << file.num_total << " points";
+    std::cout << "\n";
+  }
+  std::cout << folder << "/report.json\n";
+  for (const std::string& note : run.report.notes) std::cerr << "note: " << note << "\n";
+  std::cerr << std::fixed << std::setprecision(0);
+  for (const StageTime& stage : run.report.stages) std::cerr << stage.stage << " " << stage.ms << " ms, ";
+  std::cerr << "total " << run.report.total_ms() << " ms; " << run.report.device << ", " << run.report.num_threads << " threads, "
+            << run.report.cpu << "; peak memory " << (run.report.peak_resident_bytes >> 20) << " MiB\n";
+}
+
+int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
+  StatusLine status(arguments.quiet);
+  const Progress progress{.on_step = [&](std::string_view stage, int done, int total) { status.step(stage, done, total); },
+                          .cancel = &cancel};
+  Reconstructor reconstructor = Reconstructor::open(
+      arguments.model,
+      {.num_threads = arguments.num_threads, .precision = arguments.precision, .memory_limit_bytes = arguments.memory_limit_bytes});
+  if (!arguments.quiet) std::cerr << "licence of the weights: " << reconstructor.model().license << "\n";
+  std::vector<Photo> photos;
+  for (const std::string& name : arguments.photos) photos.push_back({.name = name, .bytes = {}});
+  Reconstruction run = reconstructor.reconstruct(photos, {.preset = arguments.preset, .keep_raw = arguments.raw, .progress = progress});
+
+  const auto export_start = std::chrono::steady_clock::now();
+  status.step("export", 0, 1);
+  const std::vector<ExportedFile> files = export_scene(run.scene, arguments.folder,
+                                                       {.formats = parse_formats(arguments.formats),
+                                                        .filter = {.percentile = arguments.percentile},
+                                                        .generator = "pointmap " + std::string(version())});
+  const std::chrono::duration<double, std::milli> export_time = std::chrono::steady_clock::now() - export_start;
+  run.report.stages.push_back({"export", export_time.count()});
+  const std::string report = report_json(reconstructor.model(), run, files);
+  write_report(report, arguments.folder);
+  status.clear();
+  if (arguments.json) {
+    std::cout << report << "\n";
+  } else if (!arguments.quiet) {
+    print_summary(run, files, arguments.folder);
+  }
+  return kExitOk;
+}
+
+// A check for CLI11 that lets the library say what is wrong with a word, so that a wrong word is a usage error.
+std::string check_formats(const std::string& text) {
+  try {
+    parse_formats(text);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+void add_reconstruct(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("reconstruct", "Two photos to pointmaps: point cloud, depth and arrays");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("photos", arguments->photos, "Two photos (JPEG, PNG, WebP, HEIC)")->required()->expected(2);
+  command->add_option("-m,--model", arguments->model, "A file or folder, hf:ORG/NAME[@REV], a short name (dust3r), or synthetic:NAME")
+      ->required();
+  command->add_option("-o,--output", arguments->folder, "Folder for the results")->required();
+  command->add_option("--preset", arguments->preset, "How photos become the network's input")
+      ->check(CLI::IsMember({"keep", "dust3r", "dust3r224", "pad512"}))
+      ->capture_default_str();
+  command->add_option("--precision", arguments->precision, "Arithmetic")->check(CLI::IsMember({"fp32"}))->capture_default_str();
+  command->add_option("--threads", arguments->num_threads, "Threads; 0 is all cores. Results do not depend on it")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--conf-percentile", arguments->percentile, "Leave out points below this percentile of confidence (ply, glb)")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  command->add_option("--formats", arguments->formats, "Of npz, ply, glb, depth; separated by commas")
+      ->check(check_formats)
+      ->capture_default_str();
+  command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_flag("--raw", arguments->raw, "Also write the network's values before activation");
+  command->add_flag("--json", arguments->json, "Print the report as JSON");
+  command->add_flag("--quiet", arguments->quiet, "No progress and no summary");
+  command->callback([arguments, &context] { context.run = [arguments, &context] { return run_reconstruct(*arguments, context.cancel); }; });
+}
+
+}  // namespace pointmap::cli
