@@ -1,0 +1,176 @@
+// The program, from the outside: files, exit codes, messages.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "io/npz/npz_file.h"
+#include "program.h"
+
+namespace pointmap {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+constexpr const char* kTiny = "-m synthetic:dust3r-tiny --preset dust3r224 ";
+
+class Cli : public testing::Test {
+ protected:
+  Cli() {
+    write_test_photo(folder_.path() / "left.png", 64, 48, 0);
+    write_test_photo(folder_.path() / "right.png", 64, 48, 1);
+  }
+  // "LEFT RIGHT -o FOLDER/name " and the tiny model
+  std::string pair_to(const std::string& name) {
+    return "reconstruct " + (folder_ / "left.png") + " " + (folder_ / "right.png") + " -o " + (folder_ / name) + " " + kTiny;
+  }
+  std::vector<std::string> files_in(const std::string& name) {
+    std::vector<std::string> names;
+    if (!fs::exists(folder_ / name)) return names;
+    for (const auto& entry : fs::directory_iterator(folder_ / name)) names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
+  const ProgramResult result = run_program(pair_to("out") + "--formats npz,ply,glb,depth --raw --json --conf-percentile 50");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(files_in("out"),
+              UnorderedElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json", "report.json"));
+  const nlohmann::json report = nlohmann::json::parse(result.out);
+  EXPECT_EQ(report, nlohmann::json::parse(read_file(folder_ / "out/report.json")));
+  double sum = 0;
+  for (const auto& stage : report.at("stages")) sum += stage.at("ms").get<double>();
+  EXPECT_NEAR(sum, report.at("total_ms").get<double>(), 1e-6 * sum);
+  EXPECT_EQ(report.at("views").size(), 2u);
+  EXPECT_EQ(report.at("views")[0].at("status"), "ok");
+  EXPECT_EQ(report.at("model").at("name"), "synthetic:dust3r-tiny");
+  EXPECT_GT(report.at("memory").at("peak_resident_bytes").get<double>(), 0);
+
+  const NpzFile scene = NpzFile::read(folder_ / "out/scene.npz");
+  EXPECT_EQ(scene.array("pts3d_1").shape, (Shape{224, 224, 3}));
+  EXPECT_EQ(scene.array("conf_2").shape, (Shape{224, 224}));
+  EXPECT_EQ(scene.array("raw_1").shape, (Shape{4, 224, 224}));
+  const nlohmann::json meta = nlohmann::json::parse(scene.array("meta").text());
+  EXPECT_TRUE(meta.is_object());
+}
+
+TEST_F(Cli, GivesTheSameBitsForAnyThreadCount) {
+  ASSERT_EQ(run_program(pair_to("one") + "--threads 1 --raw --formats npz").exit_code, 0);
+  for (const char* threads : {"2", "3", "7"}) {
+    ASSERT_EQ(run_program(pair_to("more") + "--threads " + threads + " --raw --formats npz").exit_code, 0);
+    const ProgramResult compared = run_program("compare --equal " + (folder_ / "one/scene.npz") + " " + (folder_ / "more/scene.npz"));
+    EXPECT_EQ(compared.exit_code, 0) << threads << " threads\n" << compared.out;
+  }
+}
+
+TEST_F(Cli, CompareTellsDifferentScenesApart) {
+  ASSERT_EQ(run_program(pair_to("a") + "--formats npz").exit_code, 0);
+  ASSERT_EQ(run_program("reconstruct " + (folder_ / "right.png") + " " + (folder_ / "left.png") + " -o " + (folder_ / "b") + " " + kTiny +
+                        "--formats npz")
+                .exit_code,
+            0);
+  EXPECT_EQ(run_program("compare " + (folder_ / "a/scene.npz") + " " + (folder_ / "b/scene.npz")).exit_code, 1);
+  const ProgramResult json = run_program("compare --json " + (folder_ / "a/scene.npz") + " " + (folder_ / "a/scene.npz"));
+  EXPECT_EQ(json.exit_code, 0);
+  EXPECT_TRUE(nlohmann::json::parse(json.out).at("within").get<bool>());
+}
+
+TEST_F(Cli, PresetsDecideTheNetworksInput) {
+  write_test_photo(folder_.path() / "left.png", 64, 64, 0);
+  struct Row {
+    const char* preset;
+    Shape shape;
+  };
+  for (const Row& row : {Row{"keep", {512, 512}}, Row{"dust3r", {384, 512}}, Row{"dust3r224", {224, 224}}, Row{"pad512", {512, 512}}}) {
+    const ProgramResult result = run_program("reconstruct " + (folder_ / "left.png") + " " + (folder_ / "right.png") + " -o " +
+                                             (folder_ / "out") + " -m synthetic:dust3r-tiny-linear --formats npz --preset " + row.preset);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(NpzFile::read(folder_ / "out/scene.npz").array("conf_1").shape, row.shape) << row.preset;
+  }
+}
+
+TEST_F(Cli, AnswersUsageErrorsWithTwo) {
+  const std::vector<std::string> wrong = {
+      "",
+      "nonsense",
+      "reconstruct",
+      "reconstruct a b -o c -m d --preset huge",
+      "reconstruct " + (folder_ / "left.png") + " -o " + (folder_ / "out") + " " + kTiny,
+      pair_to("out") + "--formats obj",
+      pair_to("out") + "--threads -1",
+      pair_to("out") + "--precision int3",
+      pair_to("out") + "--conf-percentile 101",
+      "compare onlyone.npz"};
+  for (const std::string& arguments : wrong) {
+    EXPECT_EQ(run_program(arguments).exit_code, 2) << arguments;
+  }
+  EXPECT_TRUE(files_in("out").empty());
+  EXPECT_EQ(run_program("--help").exit_code, 0);
+  EXPECT_THAT(run_program("--version").out, HasSubstr("pointmap 0."));
+}
+
+TEST_F(Cli, NamesTheFileThatIsWrongAndWritesNothing) {
+  AtomicFile text(folder_.path() / "text.jpg");
+  text.write("this is not a picture");
+  text.commit();
+  struct Row {
+    std::string arguments;
+    std::string message;
+  };
+  const std::string to_out = " -o " + (folder_ / "out") + " ";
+  const std::string left = folder_ / "left.png";
+  const std::vector<Row> rows = {
+      {"reconstruct " + left + " " + (folder_ / "absent.png") + to_out + kTiny, "absent.png"},
+      {"reconstruct " + left + " " + (folder_ / "text.jpg") + to_out + kTiny, "text.jpg"},
+      {"reconstruct " + left + " " + folder_.path().string() + to_out + kTiny, folder_.path().string()},
+      {"reconstruct " + left + " " + left + to_out + "-m synthetic:nonsense", "synthetic:dust3r-tiny"},
+      {"reconstruct " + left + " " + left + to_out + "-m " + (folder_ / "absent.safetensors"), "absent.safetensors"},
+      {"reconstruct " + left + " " + left + to_out + "-m " + (folder_ / "text.jpg"), "text.jpg"},
+      {pair_to("out") + "--memory-limit 1M", "bytes of memory"},
+      {"compare " + (folder_ / "absent.npz") + " " + (folder_ / "absent.npz"), "absent.npz"},
+      {"inspect " + (folder_ / "absent.safetensors"), "absent.safetensors"},
+  };
+  for (const Row& row : rows) {
+    const ProgramResult result = run_program(row.arguments);
+    EXPECT_EQ(result.exit_code, 1) << row.arguments;
+    EXPECT_THAT(result.err, HasSubstr(row.message));
+    EXPECT_EQ(result.out, "");
+  }
+  EXPECT_TRUE(files_in("out").empty());
+}
+
+TEST_F(Cli, StopsWhenInterrupted) {
+  // The full model is still running, or loading, when the signal comes.
+  const std::string command = "-s INT 1 '" POINTMAP_PROGRAM "' reconstruct " + (folder_ / "left.png") + " " + (folder_ / "right.png") +
+                              " -o " + (folder_ / "out") + " -m synthetic:dust3r-512-dpt";
+  const ProgramResult result = run_program(command, "timeout");
+  EXPECT_THAT(result.err, HasSubstr("cancelled"));
+  EXPECT_TRUE(files_in("out").empty());
+}
+
+TEST_F(Cli, InspectShowsWhatAModelIs) {
+  const ProgramResult text = run_program("inspect synthetic:dust3r-512-dpt");
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, HasSubstr("568810120"));
+  const ProgramResult json = run_program("inspect --json synthetic:dust3r-tiny");
+  EXPECT_EQ(json.exit_code, 0);
+  EXPECT_EQ(nlohmann::json::parse(json.out).at("model").at("family"), "dust3r");
+}
+
+TEST_F(Cli, TheExampleRuns) {
+  const ProgramResult result =
+      run_program("synthetic:dust3r-tiny-linear " + (folder_ / "left.png") + " " + (folder_ / "right.png"), POINTMAP_EXAMPLE_PAIR);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  // The confident half of two views of 512x384, a line each.
+  EXPECT_GE(std::count(result.out.begin(), result.out.end(), '\n'), 512 * 384);
+}
+
+}  // namespace
+}  // namespace pointmap
