@@ -138,6 +138,11 @@ TEST_F(FetchTest, FollowsARenamedRepository) {
   EXPECT_EQ(read(fetched.model.path / "model.safetensors"), model_);
 }
 
+TEST_F(FetchTest, KeepsWhatARedirectWithinTheHubSaysOfTheFile) {
+  hub_.files["config.json"].redirect = "/plain/config.json";
+  EXPECT_EQ(read(fetch().model.path / "config.json"), config_);
+}
+
 TEST_F(FetchTest, Shards) {
   hub_.files.erase("model.safetensors");
   hub_.files["model.safetensors.index.json"].contents =

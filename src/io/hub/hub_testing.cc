@@ -59,6 +59,11 @@ struct FakeHub::Servers {
       note("hub", request);
       response.set_redirect("/org/name/" + request.matches[1].str(), 307);
     });
+    // Contents alone, without the headers about them.
+    hub_server.Get(R"(/plain/([^/]+))", [this](const httplib::Request& request, httplib::Response& response) {
+      note("hub", request);
+      send_contents(request, response, hub.files.at(request.matches[1].str()));
+    });
     storage_server.Get(R"(/([^/]+))", [this](const httplib::Request& request, httplib::Response& response) {
       note("storage", request);
       send_contents(request, response, hub.files.at(request.matches[1].str()));

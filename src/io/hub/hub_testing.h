@@ -38,7 +38,8 @@ struct SeenRequest {
   std::string method, path, authorization, range;
 };
 
-// Serves files[NAME] at /org/name/resolve/{main,COMMIT}/NAME. Change `files` and `commit` only between requests.
+// Serves files[NAME] at /org/name/resolve/{main,refs/pr/1,COMMIT}/NAME, at /org/old/... by a redirect, and bare at /plain/NAME. Change
+// `files` and `commit` only between requests.
 class FakeHub {
  public:
   FakeHub();

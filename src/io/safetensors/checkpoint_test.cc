@@ -177,6 +177,15 @@ TEST_F(CheckpointTest, FingerprintSeesNamesShapesSizesAndFirstBytes) {
   const std::string long_base = fingerprint({{"a", long_values}});
   long_values[16] = 2.f;
   EXPECT_EQ(long_base, fingerprint({{"a", long_values}}));
+  // Of many tensors the first and the last are among those it looks at, the second is not.
+  std::map<std::string, std::vector<float>> many;
+  for (int i = 100; i < 200; ++i) many[std::to_string(i)] = {1.f};
+  const std::string many_base = fingerprint(many);
+  for (const char* name : {"100", "101", "199"}) {
+    many[name] = {2.f};
+    EXPECT_EQ(many_base == fingerprint(many), std::string(name) == "101") << name;
+    many[name] = {1.f};
+  }
 }
 
 TEST_F(CheckpointTest, FullHashIsThatOfTheFile) {

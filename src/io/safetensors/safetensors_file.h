@@ -28,8 +28,9 @@ class SafetensorsFile {
   // The elements of an entry of this file, valid as long as this object. Throws Error{kUnsupported} naming the tensor when its
   // bytes are not aligned to its type, as some old writers leave them.
   TensorView view(const SafetensorsEntry& entry) const;
-  // Gives back the memory of the entry's pages; a later view reads the file again.
+  // Gives back the memory of the pages of an entry, or of any part of bytes(); a later look reads the file again.
   void drop_pages(const SafetensorsEntry& entry) const { file_.drop_pages(bytes(entry)); }
+  void drop_pages(std::span<const std::byte> part) const { file_.drop_pages(part); }
 
  private:
   MappedFile file_;
