@@ -150,14 +150,15 @@ struct FakeHub::Servers {
       response.set_header("Content-Range", file.content_range);
     }
     const size_t most = is_get ? take_first(file.break_after, file.contents.size()) : file.contents.size();
-    response.set_content_provider(file.contents.size(), "application/octet-stream",
-                                  [this, &file, most](size_t offset, size_t length, httplib::DataSink& sink) {
-                                    const size_t bytes = std::min({length, most, file.stalls ? size_t{10} : length});
-                                    sink.write(file.contents.data() + offset, bytes);
-                                    for (int i = 0; file.stalls && i < 200 && !stopping; ++i)
-                                      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-                                    return bytes == length;
-                                  });
+    // The library may still be sending when the client has enough and the test changes the file.
+    response.set_content_provider(
+        file.contents.size(), "application/octet-stream",
+        [this, contents = file.contents, stalls = file.stalls, most](size_t offset, size_t length, httplib::DataSink& sink) {
+          const size_t bytes = std::min({length, most, stalls ? size_t{10} : length});
+          sink.write(contents.data() + offset, bytes);
+          for (int i = 0; stalls && i < 200 && !stopping; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          return bytes == length;
+        });
   }
 };
 
