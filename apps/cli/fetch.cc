@@ -21,8 +21,8 @@ void add_fetch(CLI::App& app, Context& context) {
     context.run = [arguments, &context] {
       StatusLine status(arguments->quiet);
       const DownloadedModel fetched = download_model(
-          arguments->model,
-          {.on_progress = [&](const DownloadProgress& p) { status.bytes(p.file, p.done_bytes, p.total_bytes); }, .cancel = &context.cancel});
+          arguments->model, {.on_progress = [&](const DownloadProgress& p) { status.bytes(p.file, p.done_bytes, p.total_bytes); },
+                             .cancel = &context.cancel});
       status.clear();
       std::cout << fetched.folder.string() << "\n";
       if (!arguments->quiet) std::cerr << "commit " << fetched.commit << "\nlicence of the weights: " << fetched.license << "\n";

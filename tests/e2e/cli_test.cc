@@ -97,17 +97,16 @@ TEST_F(Cli, PresetsDecideTheNetworksInput) {
 }
 
 TEST_F(Cli, AnswersUsageErrorsWithTwo) {
-  const std::vector<std::string> wrong = {
-      "",
-      "nonsense",
-      "reconstruct",
-      "reconstruct a b -o c -m d --preset huge",
-      "reconstruct " + (folder_ / "left.png") + " -o " + (folder_ / "out") + " " + kTiny,
-      pair_to("out") + "--formats obj",
-      pair_to("out") + "--threads -1",
-      pair_to("out") + "--precision int3",
-      pair_to("out") + "--conf-percentile 101",
-      "compare onlyone.npz"};
+  const std::vector<std::string> wrong = {"",
+                                          "nonsense",
+                                          "reconstruct",
+                                          "reconstruct a b -o c -m d --preset huge",
+                                          "reconstruct " + (folder_ / "left.png") + " -o " + (folder_ / "out") + " " + kTiny,
+                                          pair_to("out") + "--formats obj",
+                                          pair_to("out") + "--threads -1",
+                                          pair_to("out") + "--precision int3",
+                                          pair_to("out") + "--conf-percentile 101",
+                                          "compare onlyone.npz"};
   for (const std::string& arguments : wrong) {
     EXPECT_EQ(run_program(arguments).exit_code, 2) << arguments;
   }
