@@ -5,11 +5,14 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/process_memory.h"
 
 namespace pointmap {
 namespace {
 
 constexpr size_t kAlignment = 64;
+// Kernels walk large tensors with strides of a page and more, where each step would else walk the page table too.
+constexpr size_t kHugePageBlock = size_t{4} << 20;
 // A kept block serves a request of at least 3/4 of its size: less waste than reuse saves.
 constexpr size_t fits_up_to(size_t bytes) {
   return bytes + bytes / 3;
@@ -43,6 +46,7 @@ void* Arena::allocate(size_t requested_bytes) {
     }
     block = std::aligned_alloc(kAlignment, bytes);
     if (block == nullptr) throw Error{kLimitExceeded, "the system has no " + std::to_string(bytes) + " bytes for a tensor"};
+    if (bytes >= kHugePageBlock) advise_huge_pages(block, bytes);
     held_ += bytes;
   }
   used_.emplace(block, block_bytes);
