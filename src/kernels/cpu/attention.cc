@@ -174,7 +174,7 @@ void scores_of_block(const AttentionPlan& plan, int64_t tile_rows, float* scratc
 }
 
 void context_of_block(const AttentionPlan& plan, int64_t tile_rows, float* scratch) {
-  const float base2_scale = std::abs(plan.inputs.scale) * 1.44269504f;  // e^x = 2^(x log2 e)
+  const auto base2_scale = static_cast<float>(std::abs(plan.inputs.scale) * 1.4426950408889634);  // e^x = 2^(x log2 e)
   float largest[kMaxBlockRows];
   for (int64_t i = 0; i < tile_rows; ++i) largest[i] = largest_lane(scratch + plan.maxima_at + i * kAttentionLanes);
   std::fill_n(scratch + plan.sums_at, tile_rows * kAttentionLanes, 0.0f);
