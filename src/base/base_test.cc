@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,6 +58,13 @@ TEST(MappedFile, NamesTheFileThatIsNotThere) {
     EXPECT_EQ(error.code(), kNotFound);
     EXPECT_NE(std::string(error.what()).find("/no/such/file"), std::string::npos);
   }
+}
+
+TEST(MappedFile, RefusesAFifoWithoutWaitingForIt) {
+  const fs::path path = temporary_folder() / "fifo";
+  fs::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(MappedFile{path}, Error);
 }
 
 TEST(MappedFile, RefusesAFolder) {
