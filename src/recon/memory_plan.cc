@@ -14,20 +14,20 @@ uint64_t bytes_of(int64_t elements) {
   return checked_mul(static_cast<uint64_t>(elements), kFloatBytes);
 }
 
-// Alive at once in a transformer block while fc2 runs: x, its normalised copy, the hidden layer and the output; the attention half
-// (x, norm, qkv, context, output) is as large for a ratio of 4.
+// Blocks that the arena keeps for a transformer: packed QKV (3), the hidden layer of the MLP, and five of one width: x, its normalised
+// copy, the context and two outputs.
 uint64_t block_bytes(int64_t tokens, int64_t dim, int64_t mlp_ratio) {
-  return bytes_of(tokens * dim * (3 + mlp_ratio));
+  return bytes_of(tokens * dim * (3 + mlp_ratio + 5));
 }
 
-// The last stage of a DPT head is its largest: the upsampled map and the convolution's output at full resolution, the map before
-// upsampling that the arena still keeps, and the pyramid.
+// A DPT head from fine to coarse. Few blocks fit another stage's requests, so they add up.
 uint64_t dpt_bytes(const Dust3rConfig& config, PatchGrid grid) {
   const int64_t patches = grid.num_patches();
-  const int64_t full_resolution = patches * 256 * config.dpt_last_dim * 2;
-  const int64_t half_resolution = patches * 64 * (config.dpt_feature_dim + config.dpt_last_dim);
-  const int64_t pyramid = patches * (16 + 4 + 1 + 1) * config.dpt_feature_dim;
-  return bytes_of(full_resolution + half_resolution + pyramid);
+  const int64_t full_resolution = patches * 256 * config.dpt_last_dim * 2;                        // upsampled, and its convolution
+  const int64_t half_resolution = patches * 64 * (config.dpt_feature_dim + config.dpt_last_dim);  // refinenet1, head.0
+  const int64_t quarter_resolution = patches * 16 * config.dpt_feature_dim * 6;                   // inside refinenet1
+  const int64_t pyramid = patches * (16 + 4 + 1 + 1) * config.dpt_feature_dim;                    // layer1_rn to layer4_rn
+  return bytes_of(full_resolution + half_resolution + quarter_resolution + pyramid);
 }
 
 }  // namespace
@@ -45,9 +45,9 @@ MemoryPlan plan_dust3r(const Dust3rConfig& config, int64_t num_parameters, const
   const uint64_t head = has_dpt ? std::max(dpt_bytes(config, grids[0]), dpt_bytes(config, grids[1])) : bytes_of(pixels * 8);
   // Blocks that the arena keeps from one stage seldom fit the next, so stages add up.
   plan.activations_bytes = encoder + kept + head;
-  constexpr uint64_t kProgramBytes = uint64_t{48} << 20;
-  // Network input, raw values, points, confidence and the scene's copies of them.
-  plan.other_bytes = kProgramBytes + photo_bytes + bytes_of(pixels * (3 + 4 + 4 + 4 + 4));
+  constexpr uint64_t kProgramBytes = uint64_t{16} << 20;
+  // The network's input, and the scene's copy of a view: raw values, points, confidence.
+  plan.other_bytes = kProgramBytes + photo_bytes + bytes_of(pixels * (3 + 8));
   return plan;
 }
 

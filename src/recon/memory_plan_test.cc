@@ -1,0 +1,67 @@
+#include "recon/memory_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "kernels/make_ops.h"
+#include "recon/model_loader.h"
+
+namespace pointmap {
+namespace {
+
+struct PlanCase {
+  const char* model;
+  int64_t width;
+  int64_t height;
+};
+
+class MemoryPlanTest : public testing::TestWithParam<PlanCase> {};
+
+// The promise: within 10 % of what the arenas hold after a run, plus 4 MB for what does not grow with the picture.
+TEST_P(MemoryPlanTest, IsNearWhatARunHolds) {
+  const PlanCase& param = GetParam();
+  ThreadPool pool(2);
+  Arena weights;
+  Arena activations;
+  const std::unique_ptr<Ops> ops = make_ops(Device::kCpu, {pool, weights, activations});
+  const OpenedModel opened = OpenedModel::open(param.model);
+  const std::unique_ptr<Dust3r> model = opened.load(*ops, {});
+  activations.trim();
+  Tensor image(activations, DType::kF32, {1, param.height, param.width, 3});
+  std::fill_n(image.data<float>(), image.shape().num_elements(), 0.5f);
+  (void)model->forward(*ops, image, image);
+
+  const PatchGrid grid = model->grid_of(image);
+  const MemoryPlan plan = plan_dust3r(opened.config(), opened.num_parameters(), {grid, grid}, 0);
+  const auto near = [](uint64_t predicted, size_t measured, const char* what) {
+    EXPECT_LE(predicted, static_cast<uint64_t>(1.10 * static_cast<double>(measured)) + 4'000'000) << what;
+    EXPECT_GE(predicted + 4'000'000, static_cast<uint64_t>(0.90 * static_cast<double>(measured))) << what;
+  };
+  near(plan.activations_bytes, activations.bytes_held(), "activations");
+  near(plan.weights_bytes, weights.bytes_in_use(), "weights");
+}
+
+INSTANTIATE_TEST_SUITE_P(Dust3r, MemoryPlanTest,
+                         testing::Values(PlanCase{"synthetic:dust3r-tiny", 224, 224}, PlanCase{"synthetic:dust3r-tiny", 320, 192},
+                                         PlanCase{"synthetic:dust3r-tiny-linear", 512, 384}),
+                         [](const auto& test) {
+                           return std::to_string(test.param.width) + "x" + std::to_string(test.param.height) + "_" +
+                                  std::to_string(test.index);
+                         });
+
+TEST(MemoryPlan, RefusesWithTheBytesNeeded) {
+  const MemoryPlan plan{.weights_bytes = 1000, .activations_bytes = 200, .other_bytes = 30};
+  EXPECT_NO_THROW(require_memory(plan, 1230));
+  EXPECT_NO_THROW(require_memory(plan, 0));
+  try {
+    require_memory(plan, 1229);
+    FAIL() << "accepted a run that does not fit";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kLimitExceeded);
+    EXPECT_THAT(error.what(), testing::HasSubstr("1230 bytes"));
+  }
+}
+
+}  // namespace
+}  // namespace pointmap
