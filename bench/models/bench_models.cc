@@ -22,13 +22,15 @@ struct Measured {
   double flops = 0;
 };
 
+constexpr int64_t kPeakRounds = 2'000'000;  // some 50 ms
+
 // GFLOP/s of all threads at once.
 double measure_peak(ThreadPool& pool) {
   std::vector<double> flops(pool.num_threads());
   double best = 0;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const Stopwatch watch;
-    pool.parallel_for(pool.num_threads(), [&](size_t task, size_t) { flops[task] = bench::run_fma_burst(); });
+    pool.parallel_for(pool.num_threads(), [&](size_t task, size_t) { flops[task] = bench::run_fma_rounds(kPeakRounds); });
     double total = 0;
     for (const double f : flops) total += f;
     best = std::max(best, total / watch.elapsed_ms() / 1e6);
