@@ -1,12 +1,13 @@
 // Prints how fast the CPU kernels are, as GFLOP/s and as a share of the multiply-add peak measured in the same minute, beside
 // OpenBLAS and oneDNN. See --help.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/cpu_info.h"
+#include "base/error.h"
 #include "fma_peak.h"
 #include "hwy/highway.h"
 #include "measure.h"
@@ -19,10 +20,10 @@ namespace {
 constexpr int64_t kBurstRounds = 400'000;  // some milliseconds
 
 constexpr const char* kHelp =
-    R"(usage: env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE bench_kernels [--seconds S] [--threads T] [section ...]
+    R"(usage: env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE bench_kernels [--seconds S] [--threads T] [--target NAME] [section ...]
 
 Sections: peak gemm vit conv attention; all without arguments. S is the time for one row (default 1), T the
-second thread count besides 1 (default: the cores of this machine; 1 for none).
+second thread count besides 1 (default: the cores of this machine; 1 for none), NAME an instruction set: AVX3 (AVX-512), AVX2, SSE4.
 
 Rows are measured in turns (A B C A B C ...) with a burst of multiply-adds in every round, the peak of that row. One thread:
 CPU time of the thread, so that a neighbour does not count. More threads: wall time. Figures are the best run, the median in brackets.
@@ -33,6 +34,7 @@ for a fair comparison.
 struct Options {
   double seconds = 1;
   size_t threads = 1;
+  std::string target = {};
   std::vector<std::string> sections;
 
   bool wants(const char* section) const {
@@ -161,10 +163,22 @@ void bench_attention(const Options& options, const std::vector<size_t>& thread_c
   }
 }
 
+// Makes the kernels, and the peak, use one instruction set.
+void force_target(const std::string& name) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    if (name != hwy::TargetName(target)) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(target);
+    return;
+  }
+  throw Error{kInvalidArgument, "this machine has no instruction set '" + name + "'"};
+}
+
 int run(const Options& options) {
   if (std::getenv("OPENBLAS_CORETYPE") != nullptr || std::getenv("OPENBLAS_L2_SIZE") != nullptr) {
     std::printf("note: OPENBLAS_CORETYPE or OPENBLAS_L2_SIZE is set, OpenBLAS is not at its best; see --help\n");
   }
+  if (!options.target.empty()) force_target(options.target);
   std::vector<size_t> thread_counts = {1};
   if (options.threads > 1) thread_counts.push_back(options.threads);
   if (options.wants("peak")) print_peak();
@@ -186,6 +200,8 @@ int main(int argc, char** argv) {
       options.seconds = std::atof(argv[++i]);
     } else if (argument == "--threads" && i + 1 < argc) {
       options.threads = static_cast<size_t>(std::max(1, std::atoi(argv[++i])));
+    } else if (argument == "--target" && i + 1 < argc) {
+      options.target = argv[++i];
     } else if (argument.rfind("--", 0) == 0) {
       std::fputs(pointmap::bench::kHelp, argument == "--help" ? stdout : stderr);
       return argument == "--help" ? 0 : 2;

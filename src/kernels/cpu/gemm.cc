@@ -1,6 +1,6 @@
 // Blocking and threading of the product; the vector code is in the -inl files. A task is a block of rows of A, packed into
 // the worker's scratch (L2), times a range of panels of W. Per panel of W and chunk of K, all panels of the block's rows pass
-// by: the chunk of W (32 KiB with AVX-512) stays in L1 meanwhile.
+// by: the chunk of W (16 KiB with AVX-512) stays in L1 meanwhile.
 #include "kernels/cpu/gemm.h"
 
 #include "kernels/cpu/gemm_plan.h"
