@@ -4,13 +4,11 @@
 
 #include <bit>
 #include <fstream>
-#include <sstream>
 
-#include "io/safetensors/safetensors_writer.h"
-#include "nn/synthetic_weights.h"
 #include "pointmap/models.h"
 #include "pointmap/pointmap.h"
 #include "program.h"
+#include "tiny_checkpoint.h"
 
 namespace pointmap {
 namespace {
@@ -18,52 +16,14 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr const char* kConfig = R"({"output_mode": "pts3d", "head_type": "dpt", "depth_mode": ["exp", -Infinity, Infinity],
-  "conf_mode": ["exp", 1, Infinity], "freeze": "none", "landscape_only": false, "patch_embed_cls": "PatchEmbedDust3R",
-  "enc_depth": 3, "dec_depth": 12, "enc_embed_dim": 128, "dec_embed_dim": 64, "enc_num_heads": 4, "dec_num_heads": 2,
-  "pos_embed": "RoPE100", "img_size": [512, 512]})";
-
-struct NamedTensor {
-  std::string name;
-  Shape shape;
-  std::vector<float> values;
-  std::vector<uint16_t> bf16;  // the same, when the test made them so
-};
-
-// Every tensor of the tiny model's state dict, aliases left out as safetensors files leave them.
-std::vector<NamedTensor> tiny_tensors() {
-  std::vector<NamedTensor> tensors;
-  std::ifstream lines(std::string(POINTMAP_SOURCE_DIR) + "/tests/golden/dust3r_tiny.names.tsv");
-  for (std::string line; std::getline(lines, line);) {
-    const size_t tab = line.find('\t');
-    NamedTensor tensor{.name = line.substr(0, tab), .shape = {}, .values = {}, .bf16 = {}};
-    if (tensor.name.find(".layer_rn.") != std::string::npos) continue;
-    std::vector<int64_t> dims;
-    std::istringstream numbers(line.substr(tab + 1));
-    for (std::string number; std::getline(numbers, number, ',');) dims.push_back(std::stoll(number));
-    tensor.shape = Shape(dims);
-    const SyntheticRule rule = synthetic_rule(tensor.name, tensor.shape);
-    for (int64_t i = 0; i < tensor.shape.num_elements(); ++i) tensor.values.push_back(synthetic_value(rule, static_cast<uint64_t>(i)));
-    tensors.push_back(std::move(tensor));
-  }
-  return tensors;
-}
-
 class CheckpointModel : public testing::Test {
  protected:
   CheckpointModel() {
     write_test_photo(folder_.path() / "left.png", 64, 48, 0);
     write_test_photo(folder_.path() / "right.png", 48, 64, 1);
-    std::ofstream(folder_ / "config.json") << kConfig;
+    std::ofstream(folder_ / "config.json") << kTinyConfig;
   }
-  void write(const std::string& name, DType dtype = DType::kF32) {
-    std::vector<NamedTensorView> views;
-    for (const NamedTensor& t : tensors_) {
-      const void* data = dtype == DType::kF32 ? static_cast<const void*>(t.values.data()) : t.bf16.data();
-      views.push_back({t.name, TensorView(data, dtype, t.shape)});
-    }
-    write_safetensors(folder_ / name, views);
-  }
+  void write(const std::string& name, DType dtype = DType::kF32) { write_checkpoint(folder_ / name, tensors_, dtype); }
   Reconstruction reconstruct(const std::string& model) {
     Reconstructor reconstructor = Reconstructor::open(model);
     return reconstructor.reconstruct({{.name = folder_ / "left.png", .bytes = {}}, {.name = folder_ / "right.png", .bytes = {}}},
@@ -125,7 +85,7 @@ TEST_F(CheckpointModel, ListsWhatIsMissingAndWhatIsExtra) {
 
 TEST_F(CheckpointModel, RefusesAConfigurationThatIsNotOurs) {
   write("model.safetensors");
-  const std::string config = kConfig;
+  const std::string config = kTinyConfig;
   struct Row {
     const char* from;
     const char* to;
