@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/cpu_info.h"
 #include "base/mapped_file.h"
+#include "base/name_hash.h"
 #include "base/process_memory.h"
 
 namespace pointmap {
@@ -31,6 +32,12 @@ TEST(CheckedMath, ThrowsInsteadOfWrapping) {
   EXPECT_EQ(checked_mul<int64_t>(3, 4), 12);
   EXPECT_THROW(checked_mul<int64_t>(INT64_MAX, 2), Error);
   EXPECT_THROW(checked_add<uint64_t>(UINT64_MAX, 1), Error);
+}
+
+TEST(NameHash, MatchesPublishedVectors) {
+  EXPECT_EQ(fnv1a_64(""), 0xCBF29CE484222325u);
+  EXPECT_EQ(fnv1a_64("a"), 0xAF63DC4C8601EC8Cu);  // from the FNV reference's test suite
+  EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFu);  // first output for seed 0
 }
 
 TEST(CancelFlag, ThrowsOnlyAfterRequest) {

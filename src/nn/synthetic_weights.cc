@@ -5,21 +5,10 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/name_hash.h"
+
 namespace pointmap {
 namespace {
-
-uint64_t fnv1a_64(std::string_view text) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3u;
-  return hash;
-}
-
-uint64_t splitmix64(uint64_t x) {
-  x += 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
 
 bool is_token(std::string_view last) {
   constexpr std::array<std::string_view, 9> kTokens = {"cls_token",         "register_tokens", "mask_token",

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/name_hash.h"
 
 namespace pointmap {
 
@@ -292,13 +293,7 @@ bool within(std::span<const ArrayComparison> comparisons, const CompareThreshold
 }
 
 size_t golden_sample_index(std::string_view name, size_t j, size_t num_elements) {
-  uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  uint64_t z = hash + j + 0x9E3779B97F4A7C15;  // splitmix64
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  z ^= z >> 31;
-  return static_cast<size_t>(z % num_elements);
+  return static_cast<size_t>(splitmix64(fnv1a_64(name) + j) % num_elements);
 }
 
 }  // namespace pointmap

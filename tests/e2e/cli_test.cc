@@ -48,6 +48,7 @@ TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
   double sum = 0;
   for (const auto& stage : report.at("stages")) sum += stage.at("ms").get<double>();
   EXPECT_NEAR(sum, report.at("total_ms").get<double>(), 1e-6 * sum);
+  EXPECT_TRUE(report.at("versions").contains("pointmap"));
   EXPECT_EQ(report.at("views").size(), 2u);
   EXPECT_EQ(report.at("views")[0].at("status"), "ok");
   EXPECT_EQ(report.at("model").at("name"), "synthetic:dust3r-tiny");
