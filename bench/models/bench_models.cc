@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "../kernels/fma_peak.h"
 #include "base/cpu_info.h"
 #include "base/process_memory.h"
 #include "base/stopwatch.h"
-#include "../kernels/fma_peak.h"
 #include "kernels/make_ops.h"
 #include "recon/memory_plan.h"
 #include "recon/model_loader.h"

@@ -13,8 +13,8 @@ struct TinyCase {
 };
 
 std::vector<TinyCase> cases() {
-  return {{"dust3r_tiny_64x48"}, {"dust3r_tiny_48x64"},        {"dust3r_tiny_32x32"}, {"dust3r_tiny_80x48_32x32"},
-          {"dust3r_tiny_mixed"}, {"dust3r_tinylinear_64x48", Dust3rConfig::Head::kLinear}};
+  return {{"dust3r_tiny_64x48"},       {"dust3r_tiny_48x64"}, {"dust3r_tiny_32x32"},
+          {"dust3r_tiny_80x48_32x32"}, {"dust3r_tiny_mixed"}, {"dust3r_tinylinear_64x48", Dust3rConfig::Head::kLinear}};
 }
 
 void run_case(const TinyCase& param, Device device) {
@@ -27,7 +27,9 @@ void run_case(const TinyCase& param, Device device) {
 
 class TinyGolden : public testing::TestWithParam<std::tuple<Device, TinyCase>> {};
 
-TEST_P(TinyGolden, EveryStageIsAsCloseToTheTruthAsPyTorch) { run_case(std::get<1>(GetParam()), std::get<0>(GetParam())); }
+TEST_P(TinyGolden, EveryStageIsAsCloseToTheTruthAsPyTorch) {
+  run_case(std::get<1>(GetParam()), std::get<0>(GetParam()));
+}
 
 INSTANTIATE_TEST_SUITE_P(Dust3r, TinyGolden,
                          testing::Combine(testing::Values(Device::kCpu, Device::kReference), testing::ValuesIn(cases())),
