@@ -8,6 +8,7 @@
 #include "pointmap/models.h"
 #include "pointmap/pointmap.h"
 #include "program.h"
+#include "recon/dust3r_config.h"
 #include "tiny_checkpoint.h"
 
 namespace pointmap {
@@ -81,6 +82,21 @@ TEST_F(CheckpointModel, ListsWhatIsMissingAndWhatIsExtra) {
   EXPECT_THAT(report.missing, SizeIs(1));
   EXPECT_THAT(report.unexpected, SizeIs(1));
   EXPECT_THAT(report.ignored, SizeIs(9));  // mask_token and refinenet4.resConfUnit1 of both heads
+}
+
+TEST_F(CheckpointModel, SizesFollowFromTheTensorsWithoutAConfiguration) {
+  write("model.safetensors");
+  const Dust3rConfig config = dust3r_config_from(Checkpoint::open(folder_ / "model.safetensors"));
+  EXPECT_EQ(config.patch_size, 16);
+  EXPECT_EQ(config.enc_embed_dim, 128);
+  EXPECT_EQ(config.enc_depth, 3);
+  EXPECT_EQ(config.enc_num_heads, 2);  // of size 64, as published models have; this one has 4 of 32, which only a config.json can tell
+  EXPECT_EQ(config.dec_embed_dim, 64);
+  EXPECT_EQ(config.dec_depth, 12);
+  EXPECT_EQ(config.head, Dust3rConfig::Head::kDpt);
+  tensors_ = {{.name = "something.weight", .shape = {1}, .values = {0.0f}, .bf16 = {}}};
+  write("other.safetensors");
+  EXPECT_THROW((void)dust3r_config_from(Checkpoint::open(folder_ / "other.safetensors")), Error);
 }
 
 TEST_F(CheckpointModel, RefusesAConfigurationThatIsNotOurs) {
