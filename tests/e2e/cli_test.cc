@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-constexpr const char* kTiny = "-m synthetic:dust3r-tiny --preset dust3r224 ";
+// The linear head: the program is what is tested here, and the convolutions of the other head take minutes under the sanitizers.
+constexpr const char* kTiny = "-m synthetic:dust3r-tiny-linear --preset dust3r224 ";
 
 class Cli : public testing::Test {
  protected:
@@ -51,7 +52,7 @@ TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
   EXPECT_TRUE(report.at("versions").contains("pointmap"));
   EXPECT_EQ(report.at("views").size(), 2u);
   EXPECT_EQ(report.at("views")[0].at("status"), "ok");
-  EXPECT_EQ(report.at("model").at("name"), "synthetic:dust3r-tiny");
+  EXPECT_EQ(report.at("model").at("name"), "synthetic:dust3r-tiny-linear");
   EXPECT_GT(report.at("memory").at("peak_resident_bytes").get<double>(), 0);
 
   const NpzFile scene = NpzFile::read(folder_ / "out/scene.npz");
@@ -60,15 +61,6 @@ TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
   EXPECT_EQ(scene.array("raw_1").shape, (Shape{4, 224, 224}));
   const nlohmann::json meta = nlohmann::json::parse(scene.array("meta").text());
   EXPECT_TRUE(meta.is_object());
-}
-
-TEST_F(Cli, GivesTheSameBitsForAnyThreadCount) {
-  ASSERT_EQ(run_program(pair_to("one") + "--threads 1 --raw --formats npz").exit_code, 0);
-  for (const char* threads : {"2", "3", "7"}) {
-    ASSERT_EQ(run_program(pair_to("more") + "--threads " + threads + " --raw --formats npz").exit_code, 0);
-    const ProgramResult compared = run_program("compare --equal " + (folder_ / "one/scene.npz") + " " + (folder_ / "more/scene.npz"));
-    EXPECT_EQ(compared.exit_code, 0) << threads << " threads\n" << compared.out;
-  }
 }
 
 TEST_F(Cli, CompareTellsDifferentScenesApart) {
@@ -148,8 +140,9 @@ TEST_F(Cli, NamesTheFileThatIsWrongAndWritesNothing) {
 
 TEST_F(Cli, StopsWhenInterrupted) {
   // The full model is still running, or loading, when the signal comes.
-  const std::string command = "-s INT 1 '" POINTMAP_PROGRAM "' reconstruct " + (folder_ / "left.png") + " " + (folder_ / "right.png") +
-                              " -o " + (folder_ / "out") + " -m synthetic:dust3r-512-dpt";
+  // --foreground, or timeout would signal its whole group as well, and a second Ctrl-C ends the program at once.
+  const std::string command = "--foreground -s INT 1 '" POINTMAP_PROGRAM "' reconstruct " + (folder_ / "left.png") + " " +
+                              (folder_ / "right.png") + " -o " + (folder_ / "out") + " -m synthetic:dust3r-512-dpt";
   const ProgramResult result = run_program(command, "timeout");
   EXPECT_THAT(result.err, HasSubstr("cancelled"));
   EXPECT_TRUE(files_in("out").empty());
