@@ -27,8 +27,9 @@ void StatusLine::bytes(std::string_view file, unsigned long long done, unsigned 
   const bool due = new_file || done == total || now - last_shown_ > std::chrono::milliseconds(terminal_ ? 100 : 10'000);
   if (!due) return;
   last_shown_ = now;
-  const std::string text =
-      std::string(file) + " " + std::to_string(done >> 20) + (total > 0 ? "/" + std::to_string(total >> 20) : "") + " MiB";
+  std::string text = std::string(file) + " " + std::to_string(done >> 20);
+  if (total > 0) text.append("/").append(std::to_string(total >> 20));
+  text += " MiB";
   if (terminal_) {
     show(text);
   } else {
