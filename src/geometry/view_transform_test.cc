@@ -8,7 +8,7 @@ namespace {
 
 // A stored picture of 4 x 3 pixels, network = oriented. Where does the oriented pixel (0, 0) lie in the file, and where (1, 0)?
 struct OrientationRow {
-  int orientation;
+  int orientation = 1;
   Pixel stored_of_origin;
   Pixel stored_of_right_neighbour;
 };

@@ -86,7 +86,7 @@ class WeightScope {
     int64_t in_channels, out_channels, kernel;
     ConvGeometry geometry = {};
     bool has_bias = true;
-    std::string alias = "";
+    std::string alias = {};
   };
   std::unique_ptr<PackedConv2d> conv2d(const ConvShape& shape) const;
   // "weight" [in, out, stride, stride] and "bias" [out].

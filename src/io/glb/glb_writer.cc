@@ -31,7 +31,7 @@ constexpr size_t kColorBytes = 4;               // alpha too: vertex attributes 
 constexpr size_t kContainerBytes = 12 + 8 + 8;  // GLB header and two chunk headers
 
 struct Bounds {
-  std::array<float, 3> min, max;
+  std::array<float, 3> min{}, max{};
 };
 
 Bounds bounds_of(std::span<const float> positions, const std::string& file) {
