@@ -1,9 +1,11 @@
 // What a reconstruction is: views with their pointmaps. Immutable once built; exporters only read it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "pointmap/camera.h"
 #include "pointmap/image.h"
 #include "pointmap/view_transform.h"
 
@@ -16,7 +18,11 @@ struct SceneView {
   // Points in the camera frame of view 0 (x right, y down, z forward), scale unknown.
   std::vector<float> points;      // [H, W, 3]
   std::vector<float> confidence;  // [H, W], above 1 for DUSt3R
-  std::vector<float> raw;         // [4, H, W] before activation: x, y, z, confidence; empty unless asked for
+  // Estimated by the network (VGGT) or from the pointmaps (DUSt3R); empty when nobody asked.
+  std::optional<Camera> camera;
+  std::vector<float> depth;             // [H, W], z in the view's own camera frame; empty without a camera
+  std::vector<float> depth_confidence;  // [H, W]; empty unless the network has a confidence of its own for depth
+  std::vector<float> raw;               // [4, H, W] before activation: x, y, z, confidence; empty unless asked for
   std::string status = "ok";
 };
 
