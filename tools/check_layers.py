@@ -62,8 +62,8 @@ class Rule:
 
 # Public structs that are the same inside as outside, so that nothing is copied field by field at the top floor. Each belongs to the folder
 # that names it below; others reach it through that folder's header.
-ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
-    f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "scene", "export", "compare")
+ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
+    f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "camera", "scene", "export", "compare")
 )
 PAGE, REPORT = "include/pointmap/pointmap.h", "include/pointmap/report.h"
 
@@ -86,7 +86,8 @@ RULES = {
     PROGRESS: Rule(0, (ERROR,)),
     IMAGE: Rule(0),
     VIEW_TRANSFORM: Rule(0),
-    SCENE: Rule(0, (IMAGE, VIEW_TRANSFORM)),
+    CAMERA: Rule(0),
+    SCENE: Rule(0, (CAMERA, IMAGE, VIEW_TRANSFORM)),
     EXPORT: Rule(0, (SCENE,)),
     COMPARE: Rule(0),
     # What a run takes and gives: recon speaks in these, api keeps their promises.
@@ -102,7 +103,7 @@ RULES = {
     "src/io/ply": io_rule(),
     "src/io/glb": io_rule(cc_packages=("json",)),
     "src/io/colmap": io_rule(),
-    "src/geometry": Rule(2, (BASE, TENSOR, VIEW_TRANSFORM), cc_packages=("eigen", "opencv")),
+    "src/geometry": Rule(2, (BASE, TENSOR, CAMERA, VIEW_TRANSFORM), cc_packages=("eigen", "opencv")),
     "src/kernels": Rule(2, (BASE, TENSOR)),
     "src/kernels/make_ops.cc": Rule(2, ("src/kernels", "src/kernels/ref", "src/kernels/cpu", "src/kernels/cuda", "src/kernels/no_cuda", BASE, TENSOR)),
     "src/kernels/ref": Rule(2, ("src/kernels", BASE, TENSOR), never=ONLY_MAKE_OPS),
