@@ -51,10 +51,12 @@ void Ops::timed(OpKind kind, double flops, const Fn& fn) {
   stats.flops += flops;
 }
 
-std::unique_ptr<PackedLinear> Ops::pack_linear(TensorView weight, TensorView bias) {
+std::unique_ptr<PackedLinear> Ops::pack_linear(TensorView weight, TensorView bias, TensorView scale) {
   POINTMAP_CHECK(weight.shape().rank() == 2, "pack_linear: weight is " + weight.shape().to_string() + ", want [N, K]");
   check_weight("pack_linear", weight, 2, bias, weight.shape()[0]);
-  std::unique_ptr<PackedLinear> packed = do_pack_linear(weight, bias);
+  POINTMAP_CHECK(scale.empty() || (scale.shape() == Shape{weight.shape()[0]} && scale.dtype() == DType::kF32),
+                 "pack_linear: scale is " + scale.shape().to_string() + ", want F32 [" + std::to_string(weight.shape()[0]) + "]");
+  std::unique_ptr<PackedLinear> packed = do_pack_linear(weight, bias, scale);
   packed->out_features = weight.shape()[0];
   packed->in_features = weight.shape()[1];
   return packed;
@@ -119,8 +121,21 @@ Tensor Ops::linear(TensorView x, const PackedLinear& w, const LinearOptions& opt
   Tensor y = activation_tensor(x.shape().with_last(w.out_features));
   check_residual("linear", options.residual, y.shape());
   const double flops = 2.0 * static_cast<double>(x.shape().num_elements()) * static_cast<double>(w.out_features);
-  timed(OpKind::kLinear, flops, [&] { do_linear(x, w, options, y); });
+  timed(OpKind::kLinear, flops, [&] { do_linear(x, w, options, {y}); });
   return y;
+}
+
+void Ops::add_linear(TensorView x, const PackedLinear& w, Tensor& y, int64_t first_row) {
+  check_f32("add_linear", x, true);
+  check_f32("add_linear", y);
+  const bool fits = x.shape().rank() >= 1 && x.shape()[-1] == w.in_features && y.shape().rank() >= 1 && y.shape()[-1] == w.out_features &&
+                    first_row >= 0 && first_row + x.num_rows() <= y.view().num_rows();
+  POINTMAP_CHECK(fits, "add_linear: input " + x.shape().to_string() + " and weights [" + std::to_string(w.out_features) + ", " +
+                           std::to_string(w.in_features) + "] do not fit rows of " + y.shape().to_string() + " from " +
+                           std::to_string(first_row) + " on");
+  const double flops = 2.0 * static_cast<double>(x.shape().num_elements()) * static_cast<double>(w.out_features);
+  const TensorView rows = y.view().reshape({y.view().num_rows(), w.out_features}).slice_first(first_row, first_row + x.num_rows());
+  timed(OpKind::kLinear, flops, [&] { do_linear(x, w, {.residual = rows}, {y, first_row}); });
 }
 
 Tensor Ops::conv2d(TensorView x, const PackedConv2d& w, const ConvOptions& options) {
@@ -164,7 +179,7 @@ void Ops::rope2d(Tensor& x, const RopeTable& table, int64_t channel_begin, int64
   check_f32("rope2d", x);
   const int64_t head_dim = 2 * table.cos.shape()[-1];
   const bool fits = x.shape().rank() == 3 && table.cos.shape() == table.sin.shape() && table.cos.shape().rank() == 2 &&
-                    table.cos.shape()[0] == x.shape()[1] && head_dim % 4 == 0 && channel_begin >= 0 &&
+                    table.cos.shape()[0] >= 1 && x.shape()[1] % table.cos.shape()[0] == 0 && head_dim % 4 == 0 && channel_begin >= 0 &&
                     channel_begin + num_heads * head_dim <= x.shape()[2];
   POINTMAP_CHECK(fits, "rope2d: x " + x.shape().to_string() + " does not fit a table of " + table.cos.shape().to_string() + " and " +
                            std::to_string(num_heads) + " heads from channel " + std::to_string(channel_begin));
@@ -181,6 +196,16 @@ Tensor Ops::layer_norm(TensorView x, TensorView gamma, TensorView beta, float ep
   return y;
 }
 
+void Ops::layer_norm_heads(Tensor& x, const NormParameters& norm, int64_t channel_begin, int64_t num_heads) {
+  check_f32("layer_norm_heads", x);
+  const bool fits = x.shape().rank() == 3 && norm.gamma.shape().rank() == 1 && norm.beta.shape() == norm.gamma.shape() &&
+                    channel_begin >= 0 && num_heads >= 0 && channel_begin + num_heads * norm.gamma.shape()[0] <= x.shape()[2];
+  POINTMAP_CHECK(fits, "layer_norm_heads: x " + x.shape().to_string() + " does not fit gamma " + norm.gamma.shape().to_string() +
+                           ", beta " + norm.beta.shape().to_string() + " and " + std::to_string(num_heads) + " heads from channel " +
+                           std::to_string(channel_begin));
+  timed(OpKind::kOther, 0, [&] { do_layer_norm_heads(x, norm, channel_begin, num_heads); });
+}
+
 Tensor Ops::add(TensorView a, TensorView b) {
   check_f32("add", a);
   check_f32("add", b);
@@ -190,23 +215,66 @@ Tensor Ops::add(TensorView a, TensorView b) {
   return y;
 }
 
-Tensor Ops::concat_first(TensorView a, TensorView b) {
-  check_f32("concat_first", a);
-  check_f32("concat_first", b);
-  std::array<int64_t, Shape::kMaxRank> dims{};
-  std::copy(a.shape().dims().begin(), a.shape().dims().end(), dims.begin());
-  POINTMAP_CHECK(a.shape().rank() >= 1 && a.shape().rank() == b.shape().rank(),
-                 "concat_first: " + a.shape().to_string() + " and " + b.shape().to_string());
-  dims[0] = b.shape()[0];
-  POINTMAP_CHECK(b.shape() == Shape(std::span<const int64_t>(dims.data(), a.shape().rank())),
-                 "concat_first: " + a.shape().to_string() + " and " + b.shape().to_string());
-  dims[0] += a.shape()[0];
-  Tensor y = activation_tensor(Shape(std::span<const int64_t>(dims.data(), a.shape().rank())));
+Tensor Ops::multiply_add(TensorView a, TensorView b, TensorView c) {
+  check_f32("multiply_add", a, true);
+  for (const TensorView& x : {b, c}) {
+    check_f32("multiply_add", x, true);
+    POINTMAP_CHECK(x.shape() == a.shape() || x.shape() == Shape{a.shape()[-1]},
+                   "multiply_add: " + x.shape().to_string() + " with " + a.shape().to_string());
+  }
+  Tensor y = activation_tensor(a.shape());
+  timed(OpKind::kOther, 0, [&] { do_multiply_add(a, b, c, y); });
+  return y;
+}
+
+Tensor Ops::at_least(TensorView x, TensorView floor) {
+  check_f32("at_least", x, true);
+  check_f32("at_least", floor);
+  POINTMAP_CHECK(floor.shape() == Shape{x.shape()[-1]}, "at_least: " + floor.shape().to_string() + " with " + x.shape().to_string());
+  Tensor y = activation_tensor(x.shape());
+  timed(OpKind::kOther, 0, [&] { do_at_least(x, floor, y); });
+  return y;
+}
+
+Tensor Ops::concat_first(const std::vector<TensorView>& parts) {
+  POINTMAP_CHECK(!parts.empty() && parts[0].shape().rank() >= 1, "concat_first: nothing to put together");
+  int64_t total = 0;
+  for (const TensorView& part : parts) {
+    check_f32("concat_first", part);
+    POINTMAP_CHECK(part.shape().rank() >= 1 && part.shape() == parts[0].shape().with_first(part.shape()[0]),
+                   "concat_first: " + parts[0].shape().to_string() + " and " + part.shape().to_string());
+    total += part.shape()[0];
+  }
+  Tensor y = activation_tensor(parts[0].shape().with_first(total));
   timed(OpKind::kOther, 0, [&] {
-    do_copy(a.raw(), y.raw(), a.num_bytes());
-    do_copy(b.raw(), static_cast<std::byte*>(y.raw()) + a.num_bytes(), b.num_bytes());
+    size_t offset = 0;
+    for (const TensorView& part : parts) {
+      do_copy(part.raw(), static_cast<std::byte*>(y.raw()) + offset, part.num_bytes());
+      offset += part.num_bytes();
+    }
   });
   return y;
+}
+
+Tensor Ops::concat_last(TensorView a, TensorView b) {
+  check_f32("concat_last", a, true);
+  check_f32("concat_last", b, true);
+  POINTMAP_CHECK(a.shape().rank() >= 1 && b.shape().rank() >= 1 && a.shape() == b.shape().with_last(a.shape()[-1]),
+                 "concat_last: " + a.shape().to_string() + " and " + b.shape().to_string());
+  Tensor y = activation_tensor(a.shape().with_last(a.shape()[-1] + b.shape()[-1]));
+  timed(OpKind::kOther, 0, [&] { do_concat_last(a, b, y); });
+  return y;
+}
+
+void Ops::add_columns_and_rows(Tensor& x, TensorView by_column, TensorView by_row) {
+  check_map("add_columns_and_rows", x, -1);
+  check_f32("add_columns_and_rows", by_column);
+  check_f32("add_columns_and_rows", by_row);
+  const Shape& s = x.shape();
+  POINTMAP_CHECK(s[3] % 2 == 0 && by_column.shape() == (Shape{s[2], s[3] / 2}) && by_row.shape() == (Shape{s[1], s[3] / 2}),
+                 "add_columns_and_rows: x " + s.to_string() + " with " + by_column.shape().to_string() + " by column and " +
+                     by_row.shape().to_string() + " by row");
+  timed(OpKind::kOther, 0, [&] { do_add_columns_and_rows(x, by_column, by_row); });
 }
 
 Tensor Ops::upsample_bilinear(TensorView x, int64_t height, int64_t width, UpsampleMode mode) {
@@ -240,6 +308,22 @@ Pointmap Ops::activate_pointmap_exp(TensorView raw) {
   const Shape& s = raw.shape();
   Pointmap out{.points = activation_tensor({s[0], s[1], s[2], 3}), .confidence = activation_tensor({s[0], s[1], s[2]})};
   timed(OpKind::kOther, 0, [&] { do_activate_pointmap_exp(raw, out); });
+  return out;
+}
+
+Pointmap Ops::activate_pointmap_inv_log(TensorView raw) {
+  check_map("activate_pointmap_inv_log", raw, 4);
+  const Shape& s = raw.shape();
+  Pointmap out{.points = activation_tensor({s[0], s[1], s[2], 3}), .confidence = activation_tensor({s[0], s[1], s[2]})};
+  timed(OpKind::kOther, 0, [&] { do_activate_pointmap_inv_log(raw, out); });
+  return out;
+}
+
+Depthmap Ops::activate_depth_exp(TensorView raw) {
+  check_map("activate_depth_exp", raw, 2);
+  const Shape& s = raw.shape();
+  Depthmap out{.depth = activation_tensor({s[0], s[1], s[2], 1}), .confidence = activation_tensor({s[0], s[1], s[2]})};
+  timed(OpKind::kOther, 0, [&] { do_activate_depth_exp(raw, out); });
   return out;
 }
 

@@ -9,13 +9,19 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/thread_pool.h"
 #include "tensor/tensor.h"
 
 namespace pointmap {
 
-enum class Activation { kNone, kRelu, kGelu };  // GELU in its exact erf form: x/2 (1 + erf(x/sqrt 2))
+enum class Activation {
+  kNone,
+  kRelu,
+  kGelu,  // in its exact erf form: x/2 (1 + erf(x/sqrt 2))
+  kSilu,  // x / (1 + exp(-x))
+};
 
 enum class UpsampleMode {
   kAlignCorners,  // source = o (n-1)/(m-1): corner pixels stay on corners
@@ -56,7 +62,15 @@ struct LinearOptions {
 struct ConvOptions {
   bool relu_input = false;  // convolve max(x, 0); x itself is not changed
   Activation activation = Activation::kNone;
-  TensorView residual = {};  // of the output's shape, contiguous; empty for none
+  TensorView residual = {};    // of the output's shape, contiguous; empty for none
+  bool relu_residual = false;  // add max(residual, 0); the residual itself is not changed
+};
+
+// (x - mean) / sqrt(var + eps) gamma + beta with the biased variance; gamma and beta [C].
+struct NormParameters {
+  TensorView gamma;
+  TensorView beta;
+  float eps = 0;
 };
 
 // cos and sin of every token's rotary angles, [N, D/2] for head size D: the first D/4 belong to the row, the others to the column.
@@ -67,6 +81,11 @@ struct RopeTable {
 
 struct Pointmap {
   Tensor points;      // [B, H, W, 3]
+  Tensor confidence;  // [B, H, W]
+};
+
+struct Depthmap {
+  Tensor depth;       // [B, H, W, 1]
   Tensor confidence;  // [B, H, W]
 };
 
@@ -98,7 +117,8 @@ class Ops {
   Ops& operator=(const Ops&) = delete;
 
   // Weights. Sources may be F32, F16, BF16 (any view in host memory); bias may be empty.
-  std::unique_ptr<PackedLinear> pack_linear(TensorView weight, TensorView bias);                         // [N, K], [N]
+  // scale [N], F32: the layer's outputs are multiplied by it (LayerScale, folded into weight and bias); empty for none.
+  std::unique_ptr<PackedLinear> pack_linear(TensorView weight, TensorView bias, TensorView scale = {});  // [N, K], [N], [N]
   std::unique_ptr<PackedConv2d> pack_conv2d(TensorView weight, TensorView bias, ConvGeometry geometry);  // [O, I, kh, kw], [O]
   std::unique_ptr<PackedConvTranspose2d> pack_conv_transpose2d(TensorView weight, TensorView bias);      // [I, O, k, k], [O]
   Tensor upload_weight(TensorView host);  // widened to F32, from the weights arena
@@ -107,6 +127,9 @@ class Ops {
 
   // y = activation(x W^T + b) + residual. x rows [..., K] -> [..., N].
   Tensor linear(TensorView x, const PackedLinear& w, const LinearOptions& options = {});
+  // In place: rows [first_row, first_row + rows of x) of y += x W^T + b. x rows [..., K], y [..., N], apart from x. What is wide
+  // between two linear layers need not exist for all rows at once.
+  void add_linear(TensorView x, const PackedLinear& w, Tensor& y, int64_t first_row);
   // x [B, H, W, I] -> [B, (H + 2p - kh)/s + 1, (W + 2p - kw)/s + 1, O]. Cross-correlation, as networks mean it.
   Tensor conv2d(TensorView x, const PackedConv2d& w, const ConvOptions& options = {});
   // x [B, H, W, I] -> [B, H s, W s, O].
@@ -115,13 +138,23 @@ class Ops {
   // softmax(scale Q K^T) V per head. q rows [B, Nq, heads D], k and v rows [B, Nk, heads D] -> [B, Nq, heads D].
   Tensor attention(TensorView q, TensorView k, TensorView v, int64_t num_heads, float scale);
   // Rotates channels [channel_begin, channel_begin + num_heads D) of x [B, N, C] in place. In each half h of a head's D channels
-  // (0: row, 1: column) channel k pairs with k + D/4: (u, v) -> (u cos - v sin, v cos + u sin) with angle h D/4 + k.
+  // (0: row, 1: column) channel k pairs with k + D/4: (u, v) -> (u cos - v sin, v cos + u sin) with angle h D/4 + k. N is a multiple
+  // of the table's tokens, which repeat.
   void rope2d(Tensor& x, const RopeTable& table, int64_t channel_begin, int64_t num_heads);
   // (x - mean) / sqrt(var + eps) gamma + beta over the last dimension, biased variance. x rows [..., C], gamma and beta [C].
   Tensor layer_norm(TensorView x, TensorView gamma, TensorView beta, float eps);
+  // The same over every head of its own, in place: channels [channel_begin, channel_begin + num_heads D) of x [B, N, C], gamma and
+  // beta [D].
+  void layer_norm_heads(Tensor& x, const NormParameters& norm, int64_t channel_begin, int64_t num_heads);
 
-  Tensor add(TensorView a, TensorView b);           // of one shape
-  Tensor concat_first(TensorView a, TensorView b);  // [A, ...], [B, ...] -> [A + B, ...]
+  Tensor add(TensorView a, TensorView b);  // of one shape
+  // a b + c, element by element. a rows [..., C], b and c of its shape, or [C]: the same for every row.
+  Tensor multiply_add(TensorView a, TensorView b, TensorView c);
+  Tensor at_least(TensorView x, TensorView floor);            // max(x, floor), NaN stays. x rows [..., C], floor [C]
+  Tensor concat_first(const std::vector<TensorView>& parts);  // [A, ...], [B, ...], ... -> [A + B + ..., ...]
+  Tensor concat_last(TensorView a, TensorView b);             // rows [..., A], [..., B] -> [..., A + B]
+  // In place: x[b, y, x, :] += (by_column[x, :], by_row[y, :]). x [B, H, W, C], by_column [W, C/2], by_row [H, C/2].
+  void add_columns_and_rows(Tensor& x, TensorView by_column, TensorView by_row);
   // x [B, H, W, C] -> [B, height, width, C].
   Tensor upsample_bilinear(TensorView x, int64_t height, int64_t width, UpsampleMode mode);
   // The top-left part. x [B, H, W, C] -> [B, height, width, C].
@@ -130,6 +163,10 @@ class Ops {
   Tensor pixel_shuffle(TensorView x, int64_t factor);
   // raw [B, H, W, 4]: xyz = r/max(|r|, 1e-8) expm1(|r|), confidence = 1 + exp(c).
   Pointmap activate_pointmap_exp(TensorView raw);
+  // raw [B, H, W, 4]: each of xyz becomes sign(v) expm1(|v|), confidence = 1 + exp(c).
+  Pointmap activate_pointmap_inv_log(TensorView raw);
+  // raw [B, H, W, 2]: depth = exp(z), confidence = 1 + exp(c).
+  Depthmap activate_depth_exp(TensorView raw);
 
   // Golden tests and debuggers listen here; free when nobody does. The name is put together from its parts (text and integers) only
   // for a listener: probe(x, "enc_block_", i).
@@ -150,10 +187,15 @@ class Ops {
 
  protected:
   // Arguments have been checked. Outputs are allocated by the caller and handed in, residuals are in the options.
-  virtual std::unique_ptr<PackedLinear> do_pack_linear(TensorView weight, TensorView bias) = 0;
+  virtual std::unique_ptr<PackedLinear> do_pack_linear(TensorView weight, TensorView bias, TensorView scale) = 0;
   virtual std::unique_ptr<PackedConv2d> do_pack_conv2d(TensorView weight, TensorView bias, ConvGeometry geometry) = 0;
   virtual std::unique_ptr<PackedConvTranspose2d> do_pack_conv_transpose2d(TensorView weight, TensorView bias) = 0;
-  virtual void do_linear(TensorView x, const PackedLinear& w, const LinearOptions& options, Tensor& y) = 0;
+  // The rows of y from `first` on. A residual may be these rows themselves.
+  struct OutputRows {
+    Tensor& y;
+    int64_t first = 0;
+  };
+  virtual void do_linear(TensorView x, const PackedLinear& w, const LinearOptions& options, OutputRows rows) = 0;
   virtual void do_conv2d(TensorView x, const PackedConv2d& w, const ConvOptions& options, Tensor& y) = 0;
   virtual void do_conv_transpose2d(TensorView x, const PackedConvTranspose2d& w, Tensor& y) = 0;
   struct AttentionShape {
@@ -163,11 +205,18 @@ class Ops {
   virtual void do_attention(TensorView q, TensorView k, TensorView v, const AttentionShape& shape, Tensor& y) = 0;
   virtual void do_rope2d(Tensor& x, const RopeTable& table, int64_t channel_begin, int64_t num_heads) = 0;
   virtual void do_layer_norm(TensorView x, TensorView gamma, TensorView beta, float eps, Tensor& y) = 0;
+  virtual void do_layer_norm_heads(Tensor& x, const NormParameters& norm, int64_t channel_begin, int64_t num_heads) = 0;
   virtual void do_add(TensorView a, TensorView b, Tensor& y) = 0;
+  virtual void do_multiply_add(TensorView a, TensorView b, TensorView c, Tensor& y) = 0;
+  virtual void do_at_least(TensorView x, TensorView floor, Tensor& y) = 0;
+  virtual void do_concat_last(TensorView a, TensorView b, Tensor& y) = 0;
+  virtual void do_add_columns_and_rows(Tensor& x, TensorView by_column, TensorView by_row) = 0;
   virtual void do_upsample_bilinear(TensorView x, UpsampleMode mode, Tensor& y) = 0;
   virtual void do_crop(TensorView x, Tensor& y) = 0;
   virtual void do_pixel_shuffle(TensorView x, int64_t factor, Tensor& y) = 0;
   virtual void do_activate_pointmap_exp(TensorView raw, Pointmap& out) = 0;
+  virtual void do_activate_pointmap_inv_log(TensorView raw, Pointmap& out) = 0;
+  virtual void do_activate_depth_exp(TensorView raw, Depthmap& out) = 0;
   virtual void do_copy(const void* from, void* to, size_t bytes) = 0;  // between host and device or within the device
 
  private:

@@ -28,6 +28,13 @@ Shape Shape::with_last(int64_t last) const {
   return Shape(std::span<const int64_t>(dims.data(), rank_));
 }
 
+Shape Shape::with_first(int64_t first) const {
+  POINTMAP_CHECK(rank_ > 0, "a scalar has no first dimension");
+  std::array<int64_t, kMaxRank> dims = dims_;
+  dims[0] = first;
+  return Shape(std::span<const int64_t>(dims.data(), rank_));
+}
+
 bool Shape::operator==(const Shape& other) const {
   return std::ranges::equal(dims(), other.dims());
 }

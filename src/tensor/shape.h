@@ -27,6 +27,8 @@ class Shape {
 
   // The same dimensions with the last one replaced.
   Shape with_last(int64_t last) const;
+  // The same dimensions with the first one replaced.
+  Shape with_first(int64_t first) const;
 
   bool operator==(const Shape& other) const;
   std::string to_string() const;  // "[2, 3, 4]"

@@ -129,8 +129,9 @@ void expect_right(Problem& problem) {
 
 TEST(Attention, IsRightForOddSizes) {
   for_each_target([] {
-    for (const Sizes& s : {Sizes{1, 1, 1, 1, 4}, Sizes{2, 13, 33, 3, 32}, Sizes{1, 12, 64, 2, 64}, Sizes{2, 7, 129, 2, 20},
-                           Sizes{1, 100, 31, 1, 64}, Sizes{1, 25, 300, 1, 96}, Sizes{3, 5, 17, 2, 7}, Sizes{1, 110, 257, 1, 64}}) {
+    for (const Sizes& s :
+         {Sizes{1, 1, 1, 1, 4}, Sizes{2, 13, 33, 3, 32}, Sizes{1, 12, 64, 2, 64}, Sizes{2, 7, 129, 2, 20}, Sizes{1, 100, 31, 1, 64},
+          Sizes{1, 25, 300, 1, 96}, Sizes{3, 5, 17, 2, 7}, Sizes{1, 110, 257, 1, 64}, Sizes{1, 3, 3, 2, 128}}) {
       SCOPED_TRACE(testing::Message() << s.batch << " x " << s.num_queries << " x " << s.num_keys << ", " << s.num_heads << " heads of "
                                       << s.head_dim);
       Problem problem(s, 1 / std::sqrt(static_cast<float>(s.head_dim)), 1);

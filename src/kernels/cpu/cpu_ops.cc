@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "kernels/cpu/activate_maps.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/gemm.h"
@@ -27,8 +28,28 @@ void CpuOps::do_layer_norm(TensorView x, TensorView gamma, TensorView beta, floa
   cpu::layer_norm(context().pool, {.x = x, .gamma = gamma, .beta = beta, .eps = eps}, y.data<float>());
 }
 
+void CpuOps::do_layer_norm_heads(Tensor& x, const NormParameters& norm, int64_t channel_begin, int64_t num_heads) {
+  cpu::layer_norm_heads(context().pool, x, norm, {.channel_begin = channel_begin, .num_heads = num_heads});
+}
+
 void CpuOps::do_add(TensorView a, TensorView b, Tensor& y) {
   cpu::add(context().pool, a, b, y);
+}
+
+void CpuOps::do_multiply_add(TensorView a, TensorView b, TensorView c, Tensor& y) {
+  cpu::multiply_add(context().pool, {.a = a, .b = b, .c = c}, y);
+}
+
+void CpuOps::do_at_least(TensorView x, TensorView floor, Tensor& y) {
+  cpu::at_least(context().pool, x, floor, y);
+}
+
+void CpuOps::do_concat_last(TensorView a, TensorView b, Tensor& y) {
+  cpu::concat_last(context().pool, a, b, y);
+}
+
+void CpuOps::do_add_columns_and_rows(Tensor& x, TensorView by_column, TensorView by_row) {
+  cpu::add_columns_and_rows(context().pool, x, by_column, by_row);
 }
 
 void CpuOps::do_upsample_bilinear(TensorView x, UpsampleMode mode, Tensor& y) {
@@ -45,6 +66,14 @@ void CpuOps::do_pixel_shuffle(TensorView x, int64_t factor, Tensor& y) {
 
 void CpuOps::do_activate_pointmap_exp(TensorView raw, Pointmap& out) {
   cpu::activate_pointmap_exp(context().pool, raw, out);
+}
+
+void CpuOps::do_activate_pointmap_inv_log(TensorView raw, Pointmap& out) {
+  cpu::activate_pointmap_inv_log(context().pool, raw, out);
+}
+
+void CpuOps::do_activate_depth_exp(TensorView raw, Depthmap& out) {
+  cpu::activate_depth_exp(context().pool, raw, out);
 }
 
 void CpuOps::do_copy(const void* from, void* to, size_t bytes) {

@@ -26,19 +26,21 @@ const Cpu& packed_here(const Packed& w, const char* op) {
   return *packed;
 }
 
-cpu::GemmOutput plain_output(Tensor& y, int64_t num_rows, Activation activation, TensorView residual) {
-  return {.data = y.data<float>(),
-          .residual = residual.empty() ? nullptr : residual.data<float>(),
-          .activation = activation,
+// Rows of y from first_row on, one after the other.
+cpu::GemmOutput plain_output(Tensor& y, int64_t first_row, int64_t num_rows) {
+  return {.data = y.data<float>() + first_row * y.shape()[-1],
           .run_rows = std::max<int64_t>(1, num_rows),
-          .row_pitch = y.shape()[-1]};
+          .row_pitch = y.shape()[-1],
+          .group_offsets = {0}};
 }
 
 }  // namespace
 
-std::unique_ptr<PackedLinear> CpuOps::do_pack_linear(TensorView weight, TensorView bias) {
+std::unique_ptr<PackedLinear> CpuOps::do_pack_linear(TensorView weight, TensorView bias, TensorView scale) {
   auto packed = std::make_unique<CpuLinear>();
-  packed->weights = cpu::pack_weights(cpu::linear_source(weight, bias), context());
+  cpu::WeightSource source = cpu::linear_source(weight, bias);
+  source.scale = scale;
+  packed->weights = cpu::pack_weights(source, context());
   return packed;
 }
 
@@ -54,16 +56,23 @@ std::unique_ptr<PackedConvTranspose2d> CpuOps::do_pack_conv_transpose2d(TensorVi
   return packed;
 }
 
-void CpuOps::do_linear(TensorView x, const PackedLinear& w, const LinearOptions& options, Tensor& y) {
-  const cpu::PatchRows rows = cpu::matrix_rows(x);
+void CpuOps::do_linear(TensorView x, const PackedLinear& w, const LinearOptions& options, OutputRows rows) {
+  const cpu::PatchRows inputs = cpu::matrix_rows(x);
   const cpu::PackedWeights& weights = packed_here<CpuLinear>(w, "linear").weights;
-  cpu::gemm(rows, weights, plain_output(y, rows.num_rows, options.activation, options.residual), context());
+  cpu::GemmOutput output = plain_output(rows.y, rows.first, inputs.num_rows);
+  output.activation = options.activation;
+  if (!options.residual.empty()) output.residual = options.residual.data<float>();
+  cpu::gemm(inputs, weights, output, context());
 }
 
 void CpuOps::do_conv2d(TensorView x, const PackedConv2d& w, const ConvOptions& options, Tensor& y) {
   const cpu::PatchRows rows = cpu::conv_patches(x, w, options.relu_input);
   const cpu::PackedWeights& weights = packed_here<CpuConv2d>(w, "conv2d").weights;
-  cpu::gemm(rows, weights, plain_output(y, rows.num_rows, options.activation, options.residual), context());
+  cpu::GemmOutput output = plain_output(y, 0, rows.num_rows);
+  output.activation = options.activation;
+  output.relu_residual = options.relu_residual;
+  if (!options.residual.empty()) output.residual = options.residual.data<float>();
+  cpu::gemm(rows, weights, output, context());
 }
 
 // One product per pixel (i, j) of the kernel, all over the same rows; an input line becomes `stride` lines of the output.

@@ -66,6 +66,7 @@ struct LinearCase {
   bool bias = true;
   Activation activation = Activation::kNone;
   bool residual = false;
+  bool scale = false;
 };
 
 void check_linear(Bench& b, const LinearCase& c) {
@@ -73,10 +74,13 @@ void check_linear(Bench& b, const LinearCase& c) {
   const Tensor x = b.normal({c.rows, c.inputs}), w = b.normal({c.outputs, c.inputs});
   const Tensor bias = c.bias ? b.normal({c.outputs}) : Tensor();
   const Tensor residual = c.residual ? b.normal({c.rows, c.outputs}) : Tensor();
+  const Tensor scale = c.scale ? b.normal({c.outputs}) : Tensor();
   const LinearOptions options{.activation = c.activation, .residual = residual};
-  const Tensor want = b.ref.linear(x, *b.ref.pack_linear(w, bias), options);
-  const Tensor sum_abs = b.ref.linear(b.absolute(x), *b.ref.pack_linear(b.absolute(w), b.absolute_or_empty(bias)));
-  const auto packed = b.cpu.pack_linear(w, bias);
+  const Tensor want = b.ref.linear(x, *b.ref.pack_linear(w, bias, scale), options);
+  // A scale rounds every weight once more: half an eps of every product, within what expect_near allows for.
+  const auto magnitudes = b.ref.pack_linear(b.absolute(w), b.absolute_or_empty(bias), b.absolute_or_empty(scale));
+  const Tensor sum_abs = b.ref.linear(b.absolute(x), *magnitudes);
+  const auto packed = b.cpu.pack_linear(w, bias, scale);
   b.poison(want.shape());
   expect_near(b.cpu.linear(x, *packed, options), want, sum_abs);
 }
@@ -95,6 +99,28 @@ TEST(CpuLinear, AgreesWithReferenceOnSizesThatFitNoTile) {
     check_linear(b, {101, 47, 130, false, Activation::kGelu, true});
     check_linear(b, {200, 19, 1027, true, Activation::kRelu, true});
     check_linear(b, {431, 3, 33, true, Activation::kNone, true});
+    check_linear(b, {30, 41, 65, true, Activation::kSilu});
+    check_linear(b, {17, 70, 90, true, Activation::kNone, true, true});
+    check_linear(b, {5, 3, 7, false, Activation::kNone, false, true});
+  });
+}
+
+TEST(CpuLinear, AddsToTheRowsNamedAndTouchesNoOthers) {
+  cpu::for_each_target([] {
+    Bench b;
+    const Tensor x = b.normal({2, 21, 40}), w = b.normal({37, 40}), bias = b.normal({37}), before = b.normal({3, 30, 37});
+    const auto packed = b.cpu.pack_linear(w, bias);
+    Tensor got = b.ref.upload(before);
+    b.cpu.add_linear(x, *packed, got, 11);
+    const TensorView residual = before.view().reshape({90, 37}).slice_first(11, 53);
+    const Tensor want = b.cpu.linear(x.view().reshape({42, 40}), *packed, {.residual = residual});
+    for (int64_t i = 0; i < got.shape().num_elements(); ++i) {
+      const int64_t inside = i - 11 * 37;
+      const bool added = inside >= 0 && inside < want.shape().num_elements();
+      ASSERT_EQ(got.data<float>()[i], added ? want.data<float>()[inside] : before.data<float>()[i]) << i;
+    }
+    EXPECT_THROW(b.cpu.add_linear(x, *packed, got, 49), Error);
+    EXPECT_THROW(b.cpu.add_linear(x, *packed, got, -1), Error);
   });
 }
 
@@ -192,6 +218,7 @@ struct ConvCase {
   bool relu_input = false;
   Activation activation = Activation::kNone;
   bool residual = false;
+  bool relu_residual = false;
 };
 
 void check_conv(Bench& b, const ConvCase& c) {
@@ -203,6 +230,7 @@ void check_conv(Bench& b, const ConvCase& c) {
   const auto ref_packed = b.ref.pack_conv2d(w, bias, c.geometry);
   const Tensor residual = c.residual ? b.normal(b.ref.conv2d(x, *ref_packed).shape()) : Tensor();
   options.residual = residual;
+  options.relu_residual = c.relu_residual;
   const Tensor want = b.ref.conv2d(x, *ref_packed, options);
   const Tensor sum_abs = b.ref.conv2d(b.absolute(x), *b.ref.pack_conv2d(b.absolute(w), b.absolute(bias), c.geometry));
   const auto packed = b.cpu.pack_conv2d(w, bias, c.geometry);
@@ -222,6 +250,7 @@ TEST(CpuConv2d, AgreesWithReference) {
     check_conv(b, {{1, 6, 9, 2}, 3, 2, 5, {.stride = 3, .padding = 4}, false, Activation::kGelu, true});
     check_conv(b, {{3, 2, 2, 6}, 11, 3, 3, {.stride = 1, .padding = 2}, true});
     check_conv(b, {{1, 40, 3, 5}, 6, 7, 1, {.stride = 1, .padding = 3}});
+    check_conv(b, {{1, 6, 5, 20}, 37, 3, 3, {.stride = 1, .padding = 1}, true, Activation::kNone, true, true});
   });
 }
 

@@ -4,7 +4,6 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/elementwise.cc"  // NOLINT
 #include "hwy/foreach_target.h"                          // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/cpu/math-inl.h"
 
 #ifndef POINTMAP_KERNELS_CPU_ELEMENTWISE_ONCE_
 #define POINTMAP_KERNELS_CPU_ELEMENTWISE_ONCE_
@@ -14,7 +13,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace pointmap::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
+// y = a + b; y may be a.
 void add_range(const float* a, const float* b, int64_t count, float* y) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -23,28 +24,15 @@ void add_range(const float* a, const float* b, int64_t count, float* y) {
   for (; i < count; ++i) y[i] = a[i] + b[i];
 }
 
-// One vector of pixels: raw [lanes, 4] -> points [lanes, 3], confidence [lanes].
-HWY_INLINE void activate_vector(const float* raw, float* points, float* confidence) {
-  const hn::ScalableTag<float> d;
-  hn::Vec<decltype(d)> x, y, z, c;
-  hn::LoadInterleaved4(d, raw, x, y, z, c);
-  const auto norm = hn::Sqrt(hn::MulAdd(x, x, hn::MulAdd(y, y, hn::Mul(z, z))));
-  const auto factor = hn::Div(vector_expm1(d, norm), at_least(d, norm, 1e-8f));
-  hn::StoreInterleaved3(hn::Mul(x, factor), hn::Mul(y, factor), hn::Mul(z, factor), d, points);
-  hn::StoreU(hn::Add(hn::Set(d, 2.0f), vector_expm1(d, c)), d, confidence);
-}
-
-void activate_range(const float* raw, int64_t count, float* points, float* confidence) {
+// y = a b + c.
+void multiply_add_range(const float* a, const float* b, const float* c, int64_t count, float* y) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) activate_vector(raw + 4 * i, points + 3 * i, confidence + i);
-  if (i == count) return;
-  float last_raw[4 * HWY_LANES(float)] = {}, last_points[3 * HWY_LANES(float)], last_confidence[HWY_LANES(float)];
-  std::copy_n(raw + 4 * i, 4 * (count - i), last_raw);
-  activate_vector(last_raw, last_points, last_confidence);
-  std::copy_n(last_points, 3 * (count - i), points + 3 * i);
-  std::copy_n(last_confidence, count - i, confidence + i);
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), hn::LoadU(d, c + i)), d, y + i);
+  }
+  for (; i < count; ++i) y[i] = a[i] * b[i] + c[i];
 }
 
 }  // namespace pointmap::cpu::HWY_NAMESPACE
@@ -55,9 +43,24 @@ namespace pointmap::cpu {
 namespace {
 
 HWY_EXPORT(add_range);
-HWY_EXPORT(activate_range);
+HWY_EXPORT(multiply_add_range);
 
 constexpr int64_t kChunk = 1 << 14;  // elements of a task: enough work to be worth a thread's while
+
+// Row `row` of x, or the only row of a view with one dimension.
+const float* row_of(TensorView x, int64_t row) {
+  return x.data<float>() + (x.shape().rank() == 1 ? 0 : row * x.row_stride());
+}
+
+// fn(begin, end) for stretches of rows of `channels` elements, together about kChunk elements each.
+template <typename Fn>
+void for_rows(ThreadPool& pool, int64_t num_rows, int64_t channels, const Fn& fn) {
+  const int64_t rows_per_task = std::max<int64_t>(1, kChunk / std::max<int64_t>(1, channels));
+  pool.parallel_for(static_cast<size_t>((num_rows + rows_per_task - 1) / rows_per_task), [&](size_t task, size_t) {
+    const int64_t begin = static_cast<int64_t>(task) * rows_per_task;
+    fn(begin, std::min(num_rows, begin + rows_per_task));
+  });
+}
 
 // fn(begin, count) for chunks of [0, total).
 template <typename Fn>
@@ -76,6 +79,56 @@ void add(ThreadPool& pool, TensorView a, TensorView b, Tensor& y) {
   const auto add_chunk = HWY_DYNAMIC_DISPATCH(add_range);
   for_chunks(pool, y.shape().num_elements(),
              [&](int64_t begin, int64_t count) { add_chunk(left + begin, right + begin, count, out + begin); });
+}
+
+void multiply_add(ThreadPool& pool, const MultiplyAddInputs& in, Tensor& y) {
+  const int64_t channels = in.a.shape()[-1];
+  float* const out = y.data<float>();
+  const auto multiply_add_row = HWY_DYNAMIC_DISPATCH(multiply_add_range);
+  for_rows(pool, in.a.num_rows(), channels, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      multiply_add_row(row_of(in.a, row), row_of(in.b, row), row_of(in.c, row), channels, out + row * channels);
+    }
+  });
+}
+
+void at_least(ThreadPool& pool, TensorView x, TensorView floor, Tensor& y) {
+  const int64_t channels = x.shape()[-1];
+  const float* const least = floor.data<float>();
+  float* const out = y.data<float>();
+  for_rows(pool, x.num_rows(), channels, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* in = row_of(x, row);
+      for (int64_t c = 0; c < channels; ++c) out[row * channels + c] = in[c] < least[c] ? least[c] : in[c];
+    }
+  });
+}
+
+void add_columns_and_rows(ThreadPool& pool, Tensor& x, TensorView by_column, TensorView by_row) {
+  const int64_t height = x.shape()[1], width = x.shape()[2], half = x.shape()[3] / 2;
+  const float *columns = by_column.data<float>(), *rows = by_row.data<float>();
+  float* const out = x.data<float>();
+  const auto add_half = HWY_DYNAMIC_DISPATCH(add_range);
+  pool.parallel_for(static_cast<size_t>(x.shape()[0] * height), [&](size_t task, size_t) {
+    const auto line = static_cast<int64_t>(task);
+    const float* row = rows + line % height * half;
+    float* pixel = out + line * width * 2 * half;
+    for (int64_t column = 0; column < width; ++column, pixel += 2 * half) {
+      add_half(pixel, columns + column * half, half, pixel);
+      add_half(pixel + half, row, half, pixel + half);
+    }
+  });
+}
+
+void concat_last(ThreadPool& pool, TensorView a, TensorView b, Tensor& y) {
+  const int64_t channels = y.shape()[-1];
+  float* const out = y.data<float>();
+  for_rows(pool, a.num_rows(), channels, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      float* second = std::copy_n(row_of(a, row), a.shape()[-1], out + row * channels);
+      std::copy_n(row_of(b, row), b.shape()[-1], second);
+    }
+  });
 }
 
 void crop(ThreadPool& pool, TensorView x, Tensor& y) {
@@ -104,14 +157,6 @@ void pixel_shuffle(ThreadPool& pool, TensorView x, int64_t factor, Tensor& y) {
       }
     }
   });
-}
-
-void activate_pointmap_exp(ThreadPool& pool, TensorView raw, Pointmap& out) {
-  const float* const in = raw.data<float>();
-  float *const points = out.points.data<float>(), *const confidence = out.confidence.data<float>();
-  const auto activate_chunk = HWY_DYNAMIC_DISPATCH(activate_range);
-  for_chunks(pool, raw.num_rows(),
-             [&](int64_t begin, int64_t count) { activate_chunk(in + 4 * begin, count, points + 3 * begin, confidence + begin); });
 }
 
 }  // namespace pointmap::cpu

@@ -26,7 +26,8 @@ struct PackedWeights {
 // (row / run_rows) run_pitch + (row % run_rows) row_pitch + group_offsets[g] + column. A residual lies in the same way.
 struct GemmOutput {
   float* data = nullptr;
-  const float* residual = nullptr;
+  const float* residual = nullptr;  // may be `data`: every element is read before it is written, by the same task
+  bool relu_residual = false;       // add max(residual, 0)
   Activation activation = Activation::kNone;
   int64_t run_rows = 1;
   int64_t run_pitch = 0;

@@ -106,7 +106,7 @@ template <Activation kActivation>
 HWY_INLINE void finish_tile(const OutputTile& tile, const float* bias, const float* sums) {
   for (int64_t i = 0; i < tile.num_rows; ++i) {
     const int64_t offset = tile.row_offsets[i] + tile.columns.offset;
-    const float* residual = tile.c.residual == nullptr ? nullptr : tile.c.residual + offset;
+    const Residual residual = Residual{tile.c.residual, tile.c.relu_residual}.from(offset);
     finish_row<kActivation>(sums + i * kPanelWidth, bias, residual, tile.columns.width, tile.c.data + offset);
   }
 }
@@ -169,6 +169,7 @@ void multiply_block(const GemmJob& job, int64_t task, float* scratch, int64_t& p
   find_row_offsets(job.c, block);
   const auto multiply = job.c.activation == Activation::kGelu   ? multiply_panel<Activation::kGelu>
                         : job.c.activation == Activation::kRelu ? multiply_panel<Activation::kRelu>
+                        : job.c.activation == Activation::kSilu ? multiply_panel<Activation::kSilu>
                                                                 : multiply_panel<Activation::kNone>;
   const Range weight_panels = job.plan.weight_panels(task);
   for (int64_t panel = weight_panels.begin; panel < weight_panels.end; ++panel) multiply(job, block, panel);

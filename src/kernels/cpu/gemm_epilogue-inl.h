@@ -23,24 +23,34 @@ HWY_INLINE VF activate(VF x) {
   const DF d;
   if constexpr (kActivation == Activation::kRelu) return hn::Max(x, hn::Zero(d));
   if constexpr (kActivation == Activation::kGelu) return vector_gelu(d, x);
+  if constexpr (kActivation == Activation::kSilu) return vector_silu(d, x);
   return x;
 }
+
+// What is added after the activation: nothing when data is null, max(data, 0) when relu.
+struct Residual {
+  const float* data = nullptr;
+  bool relu = false;
+
+  Residual from(int64_t column) const { return {data == nullptr ? nullptr : data + column, relu}; }
+  HWY_INLINE VF add_to(VF y, VF residual) const { return hn::Add(y, relu ? hn::Max(residual, hn::Zero(DF())) : residual); }
+};
 
 // `width` <= kLanes elements. A partial vector goes through a buffer: masked stores of some instruction sets read and write
 // back the neighbours, which belong to another thread.
 template <Activation kActivation>
-HWY_INLINE void finish_vector(VF sum, const float* residual, int64_t width, float* to) {
+HWY_INLINE void finish_vector(VF sum, Residual residual, int64_t width, float* to) {
   const DF d;
   VF y = activate<kActivation>(sum);
   if (width == kLanes) {
-    if (residual != nullptr) y = hn::Add(y, hn::LoadU(d, residual));
+    if (residual.data != nullptr) y = residual.add_to(y, hn::LoadU(d, residual.data));
     hn::StoreU(y, d, to);
     return;
   }
   HWY_ALIGN float buffer[kLanes] = {};
-  if (residual != nullptr) {
-    std::memcpy(buffer, residual, static_cast<size_t>(width) * sizeof(float));
-    y = hn::Add(y, hn::Load(d, buffer));
+  if (residual.data != nullptr) {
+    std::memcpy(buffer, residual.data, static_cast<size_t>(width) * sizeof(float));
+    y = residual.add_to(y, hn::Load(d, buffer));
   }
   hn::Store(y, d, buffer);
   std::memcpy(to, buffer, static_cast<size_t>(width) * sizeof(float));
@@ -48,12 +58,11 @@ HWY_INLINE void finish_vector(VF sum, const float* residual, int64_t width, floa
 
 // Writes one row of a panel: sums and bias [kPanelWidth], the first `width` columns to `to`.
 template <Activation kActivation>
-HWY_INLINE void finish_row(const float* HWY_RESTRICT sums, const float* HWY_RESTRICT bias, const float* residual, int64_t width,
-                           float* to) {
+HWY_INLINE void finish_row(const float* HWY_RESTRICT sums, const float* HWY_RESTRICT bias, Residual residual, int64_t width, float* to) {
   const DF d;
   for (int64_t n = 0; n < width; n += kLanes) {
     const VF sum = hn::Add(hn::Load(d, sums + n), hn::Load(d, bias + n));
-    finish_vector<kActivation>(sum, residual == nullptr ? nullptr : residual + n, std::min(kLanes, width - n), to + n);
+    finish_vector<kActivation>(sum, residual.from(n), std::min(kLanes, width - n), to + n);
   }
 }
 

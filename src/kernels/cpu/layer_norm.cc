@@ -56,7 +56,8 @@ Moments moments_about(const float* HWY_RESTRICT x, int64_t channels, float shift
   return moments;
 }
 
-void normalize_row(const NormRow& row, float* HWY_RESTRICT y) {
+// y may be row.x: all of it has been read when the first element is written, and every vector is read before it is written.
+void normalize_row(const NormRow& row, float* y) {
   const auto count = static_cast<double>(row.channels);
   const auto mean = static_cast<float>(moments_about(row.x, row.channels, 0).sum / count);
   // The float mean is off by a rounding of its own size, which matters where it is large beside the spread: what is left of the mean
@@ -97,6 +98,17 @@ void layer_norm(ThreadPool& pool, const LayerNormInputs& inputs, float* y) {
   pool.parallel_for(static_cast<size_t>(inputs.x.num_rows()), [&](size_t task, size_t) {
     const auto i = static_cast<int64_t>(task);
     normalize({x + i * inputs.x.row_stride(), gamma, beta, channels, inputs.eps}, y + i * channels);
+  });
+}
+
+void layer_norm_heads(ThreadPool& pool, Tensor& x, const NormParameters& norm, NormHeads heads) {
+  const int64_t row_floats = x.shape()[-1], head_dim = norm.gamma.shape()[0];
+  const float *gamma = norm.gamma.data<float>(), *beta = norm.beta.data<float>();
+  float* const first = x.data<float>() + heads.channel_begin;
+  const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_row);
+  pool.parallel_for(static_cast<size_t>(x.view().num_rows()), [&](size_t task, size_t) {
+    float* head = first + static_cast<int64_t>(task) * row_floats;
+    for (int64_t h = 0; h < heads.num_heads; ++h, head += head_dim) normalize({head, gamma, beta, head_dim, norm.eps}, head);
   });
 }
 

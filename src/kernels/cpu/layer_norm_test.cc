@@ -62,6 +62,38 @@ TEST(CpuLayerNorm, ConstantRowsBecomeBeta) {
   });
 }
 
+TEST(CpuLayerNorm, NormalisesHeadsInPlaceAndTouchesNothingElse) {
+  for_each_target([] {
+    for (const int64_t head_dim : {1, 20, 48, 64, 130}) {
+      SCOPED_TRACE(testing::Message() << "heads of " << head_dim);
+      TestBench b;
+      const Shape shape{2, 5, 4 * head_dim + 3};
+      const Tensor gamma = b.random({head_dim}, 2), beta = b.random({head_dim}, 3);
+      const NormParameters norm{.gamma = gamma, .beta = beta, .eps = 1e-5f};
+      Tensor got = b.random(shape, 1), heads = b.random({10, 3, head_dim}, 4);
+      for (int64_t row = 0; row < 10; ++row) {
+        std::copy_n(got.data<float>() + row * shape[2] + head_dim + 1, 3 * head_dim, heads.data<float>() + row * 3 * head_dim);
+      }
+      const Tensor before = b.random(shape, 1), of_heads = b.ref.layer_norm(heads, gamma, beta, 1e-5f);
+      Tensor want = b.random(shape, 1);
+      b.ref.layer_norm_heads(want, norm, head_dim + 1, 3);
+      b.cpu.layer_norm_heads(got, norm, head_dim + 1, 3);
+      expect_close(got, want, [&](int64_t i) {
+        const int64_t c = i % shape[2] - head_dim - 1;
+        if (c < 0 || c >= 3 * head_dim) return 0.0;
+        const int64_t in_heads = i / shape[2] * 3 * head_dim + c;
+        EXPECT_EQ(want.data<float>()[i], of_heads.data<float>()[in_heads]);  // the same as heads taken out
+        return tolerance_of(of_heads, gamma, beta, in_heads);
+      });
+      for (int64_t i = 0; i < shape.num_elements(); ++i) {
+        const int64_t c = i % shape[2] - head_dim - 1;
+        const bool inside = c >= 0 && c < 3 * head_dim;
+        EXPECT_TRUE(inside || got.data<float>()[i] == before.data<float>()[i]) << i;
+      }
+    }
+  });
+}
+
 TEST(CpuLayerNorm, SameBitsForAnyNumberOfThreads) {
   expect_same_bits_for_any_number_of_threads([](TestBench& b) {
     return b.cpu.layer_norm(b.random({50, 96}, 1), b.random({96}, 2), b.random({96}, 3), 1e-6f);

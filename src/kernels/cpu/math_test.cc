@@ -9,7 +9,7 @@
 #define POINTMAP_KERNELS_CPU_MATH_TEST_ONCE_
 #include <cstddef>
 namespace pointmap::cpu {
-enum class Function { kExp2, kExpm1, kGelu };
+enum class Function { kExp2, kExp, kExpm1, kSilu, kGelu };
 inline constexpr size_t kChunk = 4096;  // a multiple of every vector length
 }  // namespace pointmap::cpu
 #endif
@@ -24,6 +24,12 @@ void evaluate(Function function, const float* x, float* y) {
     switch (function) {
       case Function::kExp2:
         hn::StoreU(exp2_of_non_positive(d, v), d, y + i);
+        break;
+      case Function::kExp:
+        hn::StoreU(vector_exp(d, v), d, y + i);
+        break;
+      case Function::kSilu:
+        hn::StoreU(vector_silu(d, v), d, y + i);
         break;
       case Function::kExpm1:
         hn::StoreU(vector_expm1(d, v), d, y + i);
@@ -113,6 +119,33 @@ TEST(VectorMath, Expm1) {
     EXPECT_EQ(values_of(Function::kExpm1, {89, 1e30f, INFINITY, -20, -1e30f, -INFINITY, 0}),
               (std::vector<float>{INFINITY, INFINITY, INFINITY, -1, -1, -1, 0}));
     EXPECT_TRUE(std::isnan(values_of(Function::kExpm1, {NAN})[0]));
+  });
+}
+
+TEST(VectorMath, Exp) {
+  for_each_target([] {
+    for (const float limit : {-86.0f, 88.7f}) {
+      expect_within(
+          Function::kExp, floats_up_to(std::abs(limit), limit < 0, kStep), 2, [](double x) { return std::exp(x); },
+          [](double, double want) { return kUlp * want; });
+    }
+    EXPECT_EQ(values_of(Function::kExp, {89, 1e30f, INFINITY, 0, -0.0f}), (std::vector<float>{INFINITY, INFINITY, INFINITY, 1, 1}));
+    for (const float y : values_of(Function::kExp, {-86, -87, -1e30f, -INFINITY})) EXPECT_NEAR(y / std::exp(-86.0), 1, 2 * kUlp);
+    EXPECT_TRUE(std::isnan(values_of(Function::kExp, {NAN})[0]));
+  });
+}
+
+TEST(VectorMath, Silu) {
+  for_each_target([] {
+    for (const float limit : {-86.0f, 1e30f}) {
+      // exp 2, the sum, the product and the quotient half each.
+      expect_within(
+          Function::kSilu, floats_up_to(std::abs(limit), limit < 0, kStep), 3.5, [](double x) { return x / (1 + std::exp(-x)); },
+          [](double, double want) { return kUlp * std::max(std::abs(want), kSmallestNormal); });
+    }
+    EXPECT_EQ(values_of(Function::kSilu, {0, INFINITY}), (std::vector<float>{0, INFINITY}));
+    EXPECT_LE(std::abs(values_of(Function::kSilu, {-100})[0]), 100 * 4.6e-38);  // e^-86 from there on
+    EXPECT_TRUE(std::isnan(values_of(Function::kSilu, {NAN})[0]));
   });
 }
 

@@ -35,14 +35,22 @@ void read_row(const WeightSource& s, int64_t g, int64_t n, float* row) {
   }
 }
 
-void pack_bias(TensorView bias, PackedWeights& packed) {
+void pack_bias(TensorView bias, TensorView scale, PackedWeights& packed) {
   float* to = packed.bias.data<float>();
   std::fill_n(to, packed.bias.shape().num_elements(), 0.0f);
   if (bias.empty()) return;
   std::vector<float> values(static_cast<size_t>(packed.num_columns));
-  read_row({.weight = bias, .bias = {}, .num_channels = packed.num_columns}, 0, 0, values.data());
+  read_row({.weight = bias, .bias = {}, .scale = {}, .num_channels = packed.num_columns}, 0, 0, values.data());
+  for (size_t n = 0; !scale.empty() && n < values.size(); ++n) values[n] *= scale.data<float>()[n];
   for (int64_t g = 0; g < packed.num_groups; ++g) {
     std::copy(values.begin(), values.end(), to + g * packed.panels_per_group * packed.panel_width);
+  }
+}
+
+// Multiplies columns [first_column, first_column + num_columns) of W, in a panel [depth, width], by their scales.
+void scale_panel(const float* scales, int64_t num_columns, const PackedWeights& packed, float* panel) {
+  for (int64_t k = 0; k < packed.depth; ++k, panel += packed.panel_width) {
+    for (int64_t n = 0; n < num_columns; ++n) panel[n] *= scales[n];
   }
 }
 
@@ -50,7 +58,7 @@ void pack_bias(TensorView bias, PackedWeights& packed) {
 
 WeightSource linear_source(TensorView weight, TensorView bias) {
   const Shape& s = weight.shape();
-  return {.weight = weight, .bias = bias, .num_columns = s[0], .num_channels = s[1], .column_stride = s[1]};
+  return {.weight = weight, .bias = bias, .scale = {}, .num_columns = s[0], .num_channels = s[1], .column_stride = s[1]};
 }
 
 WeightSource conv_source(TensorView weight, TensorView bias) {
@@ -58,6 +66,7 @@ WeightSource conv_source(TensorView weight, TensorView bias) {
   const int64_t taps = s[2] * s[3];
   return {.weight = weight,
           .bias = bias,
+          .scale = {},
           .num_columns = s[0],
           .num_taps = taps,
           .num_channels = s[1],
@@ -71,6 +80,7 @@ WeightSource conv_transpose_source(TensorView weight, TensorView bias) {
   const int64_t taps = s[2] * s[3];
   return {.weight = weight,
           .bias = bias,
+          .scale = {},
           .num_groups = taps,
           .num_columns = s[1],
           .num_channels = s[0],
@@ -94,7 +104,7 @@ PackedWeights pack_weights(const WeightSource& s, const OpsContext& context) {
   packed.panels = Tensor(context.weights, DType::kF32, {num_panels, depth, width});
   advise_huge_pages(packed.panels.raw(), packed.panels.num_bytes());  // 85 to 89 % of peak on linears of ViT-L
   packed.bias = Tensor(context.weights, DType::kF32, {num_panels, width});
-  pack_bias(s.bias, packed);
+  pack_bias(s.bias, s.scale, packed);
 
   const bool rows_in_place = s.weight.dtype() == DType::kF32 && s.num_taps == 1 && s.channel_stride == 1;
   const int64_t scratch_floats = depth * (rows_in_place ? 1 : width + 1);  // a row of zeros, then a panel's rows
@@ -114,7 +124,11 @@ PackedWeights pack_weights(const WeightSource& s, const OpsContext& context) {
         rows[static_cast<size_t>(i)] = row;
       }
     }
-    gemm_pack_panel(rows.data(), depth, packed.panels.data<float>() + static_cast<int64_t>(panel) * depth * width);
+    float* const to = packed.panels.data<float>() + static_cast<int64_t>(panel) * depth * width;
+    gemm_pack_panel(rows.data(), depth, to);
+    if (!s.scale.empty()) {
+      scale_panel(s.scale.data<float>() + first_column, std::min(width, s.num_columns - first_column), packed, to);
+    }
   });
   return packed;
 }

@@ -44,11 +44,11 @@ HWY_EXPORT(rotate_token);
 }  // namespace
 
 void rope2d(ThreadPool& pool, Tensor& x, const RopeTable& table, RopeChannels channels) {
-  const int64_t num_tokens = x.shape()[1], row_floats = x.shape()[2], angles = table.cos.shape()[1];
+  const int64_t num_tokens = table.cos.shape()[0], row_floats = x.shape()[2], angles = table.cos.shape()[1];
   float* const first = x.data<float>() + channels.begin;
   const float *cos = table.cos.data<float>(), *sin = table.sin.data<float>();
   const auto rotate = HWY_DYNAMIC_DISPATCH(rotate_token);
-  pool.parallel_for(static_cast<size_t>(x.shape()[0] * num_tokens), [&](size_t task, size_t) {
+  pool.parallel_for(static_cast<size_t>(x.view().num_rows()), [&](size_t task, size_t) {
     const auto row = static_cast<int64_t>(task);
     const int64_t angle = row % num_tokens * angles;
     rotate(first + row * row_floats, 2 * channels.num_heads, angles / 2, cos + angle, sin + angle);

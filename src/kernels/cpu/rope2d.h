@@ -13,7 +13,7 @@ struct RopeChannels {
   int64_t num_heads = 0;
 };
 
-// Rotates, in place, the given channels of x [B, N, C] by the table's angles [N, D/2]: see Ops::rope2d.
+// Rotates, in place, the given channels of x [B, N, C] by the table's angles [tokens, D/2]: see Ops::rope2d.
 void rope2d(ThreadPool& pool, Tensor& x, const RopeTable& table, RopeChannels channels);
 
 }  // namespace pointmap::cpu

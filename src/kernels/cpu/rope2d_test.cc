@@ -38,6 +38,19 @@ TEST(CpuRope2d, AgreesWithReferenceAndTouchesNothingElse) {
   });
 }
 
+TEST(CpuRope2d, RepeatsTheTableAlongASequenceOfImages) {
+  for_each_target([] {
+    TestBench b;
+    const RopeTable table = random_table(b, 5, 32);
+    Tensor apart = b.random({3, 5, 64}, 1), joined = std::move(b.random({3, 5, 64}, 1)).reshaped({1, 15, 64});
+    b.cpu.rope2d(apart, table, 0, 2);
+    b.cpu.rope2d(joined, table, 0, 2);
+    expect_equal(std::move(joined).reshaped({3, 5, 64}), apart);
+    Tensor broken = b.random({1, 14, 64}, 1);
+    EXPECT_THROW(b.cpu.rope2d(broken, table, 0, 2), Error);
+  });
+}
+
 TEST(CpuRope2d, SameBitsForAnyNumberOfThreads) {
   expect_same_bits_for_any_number_of_threads([](TestBench& b) {
     Tensor x = b.random({2, 31, 128}, 1);

@@ -121,7 +121,53 @@ TEST(RefCopies, AddAndConcatenate) {
   RefBench b;
   const Tensor one = b.tensor({1, 2}, {1, 2}), two = b.tensor({2, 2}, {3, 4, 5, 6});
   EXPECT_THAT(values_of(b.ops.add(one, one)), ElementsAre(2, 4));
-  EXPECT_THAT(values_of(b.ops.concat_first(one, two)), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(values_of(b.ops.concat_first({one, two})), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST(RefLayerNorm, NormalisesHeadsOfTheirOwn) {
+  RefBench b;
+  // Heads of two, between one channel that stays and one that does not belong to them: mean and spread are each head's own.
+  Tensor x = b.tensor({1, 1, 6}, {7, 1, 3, 10, 30, 7});
+  const Tensor gamma = b.tensor({2}, {1, 10}), beta = b.tensor({2}, {0, 1});
+  b.ops.layer_norm_heads(x, {.gamma = gamma, .beta = beta, .eps = 0}, 1, 2);
+  EXPECT_THAT(values_of(x), ElementsAre(7, -1, 11, -1, 11, 7));
+}
+
+TEST(RefElementwise, MultiplyAddTakesRowsOrWholeTensors) {
+  RefBench b;
+  const Tensor a = b.tensor({2, 2}, {1, 2, 3, 4}), row = b.tensor({2}, {10, 100});
+  EXPECT_THAT(values_of(b.ops.multiply_add(a, row, a)), ElementsAre(11, 202, 33, 404));
+  EXPECT_THAT(values_of(b.ops.multiply_add(a, a, row)), ElementsAre(11, 104, 19, 116));
+  EXPECT_THROW(b.ops.multiply_add(a, row, b.tensor({3}, {1, 2, 3})), Error);
+}
+
+TEST(RefElementwise, AtLeastHoldsEveryChannelUp) {
+  RefBench b;
+  const Tensor floor = b.tensor({2}, {-std::numeric_limits<float>::infinity(), 0});
+  EXPECT_THAT(values_of(b.ops.at_least(b.tensor({2, 2}, {-1, -2, 3, 4}), floor)), ElementsAre(-1, 0, 3, 4));
+}
+
+TEST(RefElementwise, ColumnsThenRowsAreAddedToTheirHalves) {
+  RefBench b;
+  Tensor x = b.tensor({1, 2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 0});
+  b.ops.add_columns_and_rows(x, b.tensor({2, 1}, {1, 2}), b.tensor({2, 1}, {10, 20}));
+  EXPECT_THAT(values_of(x), ElementsAre(1, 10, 2, 10, 1, 20, 2, 20));
+}
+
+TEST(RefCopies, ConcatLastPutsRowsSideBySide) {
+  RefBench b;
+  const Tensor a = b.tensor({2, 1}, {1, 2}), c = b.tensor({2, 2}, {3, 4, 5, 6});
+  EXPECT_THAT(values_of(b.ops.concat_last(a, c)), ElementsAre(1, 3, 4, 2, 5, 6));
+}
+
+TEST(RefActivateMaps, InvLogAndExpHaveTheValuesOfTheSpecification) {
+  RefBench b;
+  const Pointmap map = b.ops.activate_pointmap_inv_log(b.tensor({1, 1, 1, 4}, {std::log(3.0f), -std::log(3.0f), 0, 0}));
+  EXPECT_THAT(values_of(map.points), ElementsAre(FloatEq(2), FloatEq(-2), 0));
+  EXPECT_THAT(values_of(map.confidence), ElementsAre(2));
+  const Depthmap depth = b.ops.activate_depth_exp(b.tensor({1, 1, 1, 2}, {std::log(0.25f), std::log(4.0f)}));
+  EXPECT_THAT(values_of(depth.depth), ElementsAre(FloatEq(0.25f)));
+  EXPECT_THAT(values_of(depth.confidence), ElementsAre(FloatEq(5)));
 }
 
 TEST(RefActivatePointmap, HasTheValuesOfTheSpecification) {

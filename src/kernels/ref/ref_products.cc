@@ -13,7 +13,9 @@ struct RefWeights {
   Tensor by_input;  // linear [K, N]; convolutions [kh, kw, I, O]
   Tensor bias;      // [N], empty for none
 };
-struct RefLinear : PackedLinear, RefWeights {};
+struct RefLinear : PackedLinear, RefWeights {
+  Tensor scale;  // [N], empty for none
+};
 struct RefConv2d : PackedConv2d, RefWeights {};
 struct RefConvTranspose2d : PackedConvTranspose2d, RefWeights {};
 
@@ -59,14 +61,18 @@ double activate(double x, Activation activation) {
       return std::max(x, 0.0);
     case Activation::kGelu:
       return 0.5 * x * std::erfc(-x / std::sqrt(2.0));  // 1 + erf(t) = erfc(-t), which keeps its digits in the negative tail
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
   }
   return x;
 }
 
-// y[n] = activation(sums[n]) + residual[n]; residual may be null.
-void finish(const std::vector<double>& sums, Activation activation, const float* residual, float* y) {
+// y[n] = activation(sums[n]) + residual[n], or + max(residual[n], 0); residual may be null.
+void finish(const std::vector<double>& sums, Activation activation, const float* residual, bool relu_residual, float* y) {
   for (size_t n = 0; n < sums.size(); ++n) {
-    y[n] = static_cast<float>(activate(sums[n], activation) + (residual != nullptr ? residual[n] : 0.0));
+    double added = residual != nullptr ? residual[n] : 0.0;
+    if (relu_residual) added = std::max(added, 0.0);
+    y[n] = static_cast<float>(activate(sums[n], activation) + added);
   }
 }
 
@@ -76,7 +82,7 @@ const float* residual_at(TensorView residual, int64_t offset) {
 
 }  // namespace
 
-std::unique_ptr<PackedLinear> RefOps::do_pack_linear(TensorView weight, TensorView bias) {
+std::unique_ptr<PackedLinear> RefOps::do_pack_linear(TensorView weight, TensorView bias, TensorView scale) {
   const int64_t n_out = weight.shape()[0], n_in = weight.shape()[1];
   auto packed = std::make_unique<RefLinear>();
   packed->by_input = Tensor(context().weights, DType::kF32, {n_in, n_out});
@@ -84,6 +90,7 @@ std::unique_ptr<PackedLinear> RefOps::do_pack_linear(TensorView weight, TensorVi
     for (int64_t k = 0; k < n_in; ++k) packed->by_input.data<float>()[k * n_out + n] = weight_at(weight, n * n_in + k);
   }
   packed->bias = widened(context().weights, bias);
+  packed->scale = widened(context().weights, scale);
   return packed;
 }
 
@@ -117,13 +124,15 @@ std::unique_ptr<PackedConvTranspose2d> RefOps::do_pack_conv_transpose2d(TensorVi
   return packed;
 }
 
-void RefOps::do_linear(TensorView x, const PackedLinear& w, const LinearOptions& options, Tensor& y) {
+void RefOps::do_linear(TensorView x, const PackedLinear& w, const LinearOptions& options, OutputRows rows) {
   const auto& weights = dynamic_cast<const RefLinear&>(w);
   context().pool.parallel_for(static_cast<size_t>(x.num_rows()), [&](size_t task, size_t) {
     const auto row = static_cast<int64_t>(task);
     std::vector<double> sums = sums_from_bias(weights.bias, w.out_features);
     accumulate(x.data<float>() + row * x.row_stride(), w.in_features, weights.by_input.data<float>(), false, sums);
-    finish(sums, options.activation, residual_at(options.residual, row * w.out_features), y.data<float>() + row * w.out_features);
+    for (size_t n = 0; !weights.scale.empty() && n < sums.size(); ++n) sums[n] *= weights.scale.data<float>()[n];
+    finish(sums, options.activation, residual_at(options.residual, row * w.out_features), false,
+           rows.y.data<float>() + (rows.first + row) * w.out_features);
   });
 }
 
@@ -145,7 +154,7 @@ void RefOps::do_conv2d(TensorView x, const PackedConv2d& w, const ConvOptions& o
         }
       }
       const int64_t offset = ((image * out_height + oy) * out_width + ox) * w.out_channels;
-      finish(sums, options.activation, residual_at(options.residual, offset), y.data<float>() + offset);
+      finish(sums, options.activation, residual_at(options.residual, offset), options.relu_residual, y.data<float>() + offset);
     }
   });
 }
@@ -161,7 +170,7 @@ void RefOps::do_conv_transpose2d(TensorView x, const PackedConvTranspose2d& w, T
       const float* pixel = x.data<float>() + ((image * in_height + oy / w.stride) * in_width + ox / w.stride) * w.in_channels;
       std::vector<double> sums = sums_from_bias(weights.bias, w.out_channels);
       accumulate(pixel, w.in_channels, weights.by_input.data<float>() + tap * w.in_channels * w.out_channels, false, sums);
-      finish(sums, Activation::kNone, nullptr, y.data<float>() + ((image * out_height + oy) * out_width + ox) * w.out_channels);
+      finish(sums, Activation::kNone, nullptr, false, y.data<float>() + ((image * out_height + oy) * out_width + ox) * w.out_channels);
     }
   });
 }
@@ -192,7 +201,7 @@ void RefOps::do_attention(TensorView q, TensorView k, TensorView v, const Attent
         for (size_t c = 0; c < sums.size(); ++c) sums[c] += weight * value[c];
       }
       for (double& sum : sums) sum /= total;
-      finish(sums, Activation::kNone, nullptr, y.data<float>() + row * channels + channel);
+      finish(sums, Activation::kNone, nullptr, false, y.data<float>() + row * channels + channel);
     }
   });
 }

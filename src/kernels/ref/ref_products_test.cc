@@ -52,6 +52,21 @@ TEST(RefLinear, GeluHasTheValuesOfTheSpecification) {
   EXPECT_NEAR(values_of(tail)[0] / -1.0908898e-43, 1, 0.01);  // 14 * 7.7935368e-45, a float subnormal of 78 steps
 }
 
+TEST(RefLinear, ScalesOutputsAndAddsInPlace) {
+  RefBench b;
+  const auto w = b.ops.pack_linear(b.tensor({2, 2}, {1, 2, 3, 4}), b.tensor({2}, {10, 20}), b.tensor({2}, {2, -1}));
+  Tensor y = b.tensor({3, 2}, {1, 1, 1, 1, 1, 1});
+  b.ops.add_linear(b.tensor({1, 2}, {1, 1}), *w, y, 1);
+  EXPECT_THAT(values_of(y), ElementsAre(1, 1, 27, -26, 1, 1));  // (3 + 10) 2 + 1 and -(7 + 20) + 1
+}
+
+TEST(RefLinear, SiluIsXTimesItsLogistic) {
+  RefBench b;
+  const auto w = b.ops.pack_linear(b.tensor({1, 1}, {1}), {});
+  const Tensor y = b.ops.linear(b.tensor({3, 1}, {0, std::log(3.0f), -std::log(3.0f)}), *w, {.activation = Activation::kSilu});
+  EXPECT_THAT(values_of(y), ElementsAre(0, FloatEq(0.75f * std::log(3.0f)), FloatEq(-0.25f * std::log(3.0f))));
+}
+
 TEST(RefConv2d, CorrelatesWithZeroPaddingAndStride) {
   RefBench b;
   // One channel, 2 x 2 kernel [[1, 2], [3, 4]] on [[1, 2, 3], [4, 5, 6], [7, 8, 9]].
@@ -72,6 +87,8 @@ TEST(RefConv2d, MixesChannelsActivatesInputAndAddsResidual) {
   const Tensor residual = b.tensor({1, 1, 2, 2}, {0.5f, 0.5f, 0.5f, 0.5f});
   EXPECT_THAT(values_of(b.ops.conv2d(x, *w, {.activation = Activation::kRelu, .residual = residual})),
               ElementsAre(0.5f, 0.5f, 43.5f, 5.5f));
+  const Tensor mixed = b.tensor({1, 1, 2, 2}, {-5, 1, 0.5f, -3});
+  EXPECT_THAT(values_of(b.ops.conv2d(x, *w, {.residual = mixed, .relu_residual = true})), ElementsAre(-19, -4, 43.5f, 5));
 }
 
 TEST(RefConvTranspose2d, StampsTheKernelAtEveryInputPixel) {

@@ -24,7 +24,7 @@ std::array<Tensor, 2> Dust3r::encode(Ops& ops, TensorView image1, TensorView ima
     return {encoder.forward(ops, image1, progress, ".0"), encoder.forward(ops, image2, progress, ".1")};
   }
   // One batch of two: every weight is read from memory once for both views.
-  const Tensor both = encoder.forward(ops, ops.concat_first(image1, image2), progress, "");  // [2, N, C]
+  const Tensor both = encoder.forward(ops, ops.concat_first({image1, image2}), progress, "");  // [2, N, C]
   return {ops.upload(both.view().slice_first(0, 1)), ops.upload(both.view().slice_first(1, 2))};
 }
 
