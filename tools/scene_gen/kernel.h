@@ -15,8 +15,8 @@ struct ViewBuffers {
   float* green;
   float* blue;
   float* depth;
-  int32_t* id;  // surface hit, with the face of a box in the low bits
-  int stride;   // width rounded up to kLanes
+  int32_t* label;  // differs between neighbours with an edge between them: surface, face, lights seen
+  int stride;      // width rounded up to kLanes
 };
 
 struct Kernel {

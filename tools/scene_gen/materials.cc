@@ -30,7 +30,9 @@ struct Palette {
 };
 
 Palette random_palette(Random& random) {
-  const float hue = random.uniform(), saturation = random.chance(0.3f) ? random.uniform(0.5f, 0.95f) : random.uniform(0.03f, 0.5f);
+  // Half of all things are earthy, a fifth vivid.
+  const float hue = random.chance(0.5f) ? random.uniform(0.02f, 0.17f) : random.uniform();
+  const float saturation = random.chance(0.2f) ? random.uniform(0.4f, 0.9f) : random.uniform(0.02f, 0.4f);
   const float value = random.uniform(0.35f, 0.95f);
   const float lighter = random.chance(0.5f) ? random.uniform(0.45f, 0.8f) : random.uniform(0.8f, 1.0f);
   const float other_hue = random.chance(0.6f) ? hue + random.uniform(-0.08f, 0.08f) : random.uniform();
@@ -97,7 +99,8 @@ int add_random_material(Scene& scene, Random& random, const MaterialWish& wish) 
   material.offset = {random.uniform(-9, 9), random.uniform(-9, 9), random.uniform(-9, 9)};
   if (material.pattern == Pattern::kWood)
     material.offset = {random.uniform(-9, 9), random.uniform(-0.3f, 0.3f), random.uniform(-0.3f, 0.3f)};
-  material.detail = random.uniform(0.15f, 0.75f);
+  material.detail = random.uniform(0.2f, 0.8f);
+  material.detail_gain = random.uniform(0.6f, 0.92f);
   material.detail_size = random.log_uniform(0.15f, 0.7f) * std::min(wish.largest_m, 3.0f);
   material.gloss = random.chance(0.4f) ? random.uniform(0.05f, 0.5f) : 0.0f;
   return add(scene, material);

@@ -133,7 +133,7 @@ bool place_second(const Scene& scene, Random& random, const Camera& first, const
   camera = first;
   camera.position = first.position + transposed_times(first.cam_from_world, normalized(in_cam) * baseline);
   const int ray = random.integer(0, kGridRays - 1);
-  const float blend = random.uniform(0.0f, 0.75f);  // 0: the middle of view 1, 1: anything in it
+  const float blend = random.uniform(0.0f, 1.0f);  // 0: the middle of view 1, 1: anything in it
   const Vec3 middle = first.position + first.cam_from_world.row2 * seen.median_depth;
   const Vec3 target = seen.depth[ray] > 0 ? mix(middle, get(seen.point, ray), blend) : middle;
   const float roll = random_roll(random);
@@ -146,8 +146,11 @@ bool place_second(const Scene& scene, Random& random, const Camera& first, const
   return cosine > kMinCosine;
 }
 
+// Enough is there, not all of it at arm's length, and more than a corner of two bare walls.
 bool is_worth_seeing(const Probe& probe) {
-  return static_cast<float>(probe.num_solid) >= kMinSolidShare * kGridRays && probe.median_depth > 0.7f;
+  int rays_on[kFirstPrimitiveId + kMaxPrimitives] = {}, num_surfaces = 0;
+  for (const int32_t id : probe.id) num_surfaces += id != kSkyId && ++rays_on[id] == 8;
+  return num_surfaces >= 3 && static_cast<float>(probe.num_solid) >= kMinSolidShare * kGridRays && probe.median_depth > 0.7f;
 }
 
 Exposure random_exposure(Random& random) {

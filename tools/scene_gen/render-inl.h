@@ -66,16 +66,15 @@ static F render_tile(const View& view, const ViewBuffers& out, int x0, int y0) {
   const V direction = pixel_direction(view, to_float(ix), to_float(iy));
   Hit hit = trace_bundle(*view.context.scene, view.bundle, direction);
   drop_beyond_far(*view.context.scene, hit);
-  I face;
-  const V colour = shade(view.context, view.camera->position, direction, hit, face);
-  const I label = hit.id * 8 + face;
+  I label;
+  const V colour = shade(view.context, view.camera->position, direction, hit, label);
   const F depth = select(hit.id == kSkyId, splat(0), hit.t);
   const int at = y0 * out.stride + x0;
   store_tile(out.red + at, out.stride, &colour.x);
   store_tile(out.green + at, out.stride, &colour.y);
   store_tile(out.blue + at, out.stride, &colour.z);
   store_tile(out.depth + at, out.stride, &depth);
-  store_tile(out.id + at, out.stride, &label);
+  store_tile(out.label + at, out.stride, &label);
   const I inside = (ix < view.camera->width) & (iy < view.camera->height);
   return select(inside, 0.3f * colour.x + 0.6f * colour.y + 0.1f * colour.z, splat(0));
 }
@@ -92,8 +91,8 @@ static void refine_pixels(const View& view, const ViewBuffers& out, const int* p
   const V direction = pixel_direction(view, x, y);
   Hit hit = trace_bundle(*view.context.scene, view.bundle, direction);
   drop_beyond_far(*view.context.scene, hit);
-  I face;
-  const V colour = shade(view.context, view.camera->position, direction, hit, face);
+  I label;
+  const V colour = shade(view.context, view.camera->position, direction, hit, label);
   const auto average = [&](float* plane, F samples) {
     for (int i = 0; i < count; ++i) {
       const float sum = (samples[4 * i] + samples[4 * i + 1]) + (samples[4 * i + 2] + samples[4 * i + 3]);
@@ -109,12 +108,13 @@ static void refine_edges(const View& view, const ViewBuffers& out) {
   const int width = view.camera->width, height = view.camera->height;
   int waiting[4], count = 0;
   for (int y = 0; y < height; ++y) {
-    const int32_t* here = out.id + y * out.stride;
+    const int32_t* here = out.label + y * out.stride;
     const int32_t* above = y > 0 ? here - out.stride : here;
     const int32_t* below = y + 1 < height ? here + out.stride : here;
     for (int x = 0; x < width; ++x) {
-      const int32_t id = here[x];
-      if (id == here[x > 0 ? x - 1 : x] && id == here[x + 1 < width ? x + 1 : x] && id == above[x] && id == below[x]) continue;
+      const int32_t label = here[x];
+      const bool same_beside = label == here[x > 0 ? x - 1 : x] && label == here[x + 1 < width ? x + 1 : x];
+      if (same_beside && label == above[x] && label == below[x]) continue;
       waiting[count++] = y * out.stride + x;
       if (count == 4) {
         refine_pixels(view, out, waiting, count);

@@ -18,6 +18,7 @@ struct Material {
   float row_shift = 0;                // bricks: how far each row is moved, in bricks
   float gap = 0.05f;                  // bricks: half width of the joint, dots: radius; both in cells
   float detail = 0.3f;                // strength of the fine noise laid over every pattern
+  float detail_gain = 0.7f;           // of each octave over the one before, which is about twice as long
   float detail_size = 0.5f;           // longest wave of the fine noise, metres
   float gloss = 0;                    // strength of the highlight
   uint32_t seed = 0;

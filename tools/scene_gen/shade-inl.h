@@ -118,19 +118,22 @@ SG_INLINE V sky_colour(const Scene& scene, V direction) {
   const F height = max(direction.z / length, splat(0));
   const F inverse = 1.0f / (height + 0.15f);
   const V on_clouds{direction.x / length * inverse, direction.y / length * inverse, splat(0.5f)};
-  const F cloud = clamp01(0.4f + 1.4f * octaves(on_clouds, 1.5f, splat(0.05f), 1234567u)) * height * 2.0f;
+  const F cloud = clamp01(0.4f + 1.4f * octaves(on_clouds, 1.5f, 0.7f, splat(0.05f), 1234567u)) * height * 2.0f;
   const V clear = mix(splat(scene.sky_horizon), splat(scene.sky_zenith), clamp01(height * (2.0f - height)));
   return mix(clear, splat(Vec3{1, 1, 1}), clamp01(cloud) * 0.7f);
 }
 
-SG_INLINE V light_from(const ShadeContext& context, int index, const Surface& surface, V point, V to_eye, I id) {
+// `label` gets a bit for this light where it is seen, so that shadow edges can be found.
+SG_INLINE V light_from(const ShadeContext& context, int index, const Surface& surface, V point, V to_eye, I id, I& label) {
   const Light& light = context.scene->lights[index];
   const V from_light = point - splat(light.position);
   const F squared = dot(from_light, from_light);
   const F facing = -dot(surface.normal, from_light);
   const I lit = (facing > 0.0f) & (id != kSkyId);
   if (!any(lit)) return splat(Vec3{});
-  const F open = select(lit & ~blocked(*context.scene, context.lights[index], from_light, id, 0.9999f), splat(1), splat(0));
+  const I sees_light = lit & ~blocked(*context.scene, context.lights[index], from_light, id, 0.9999f);
+  label |= sees_light & (8 << index);
+  const F open = select(sees_light, splat(1), splat(0));
   const F distance = sqrt(squared);
   F strength = open * (facing / distance);
   V half_way = to_eye - from_light * (1.0f / distance);
@@ -142,18 +145,18 @@ SG_INLINE V light_from(const ShadeContext& context, int index, const Surface& su
   return (diffuse + splat(Vec3{1, 1, 1}) * (strength * highlight * surface.gloss)) * splat(light.colour);
 }
 
-// Linear light along each ray. `face` returns the face hit, for finding edges.
-SG_INLINE V shade(const ShadeContext& context, Vec3 origin, V direction, const Hit& hit, I& face) {
+// Linear light along each ray. `label` differs between two rays wherever an edge lies between them: surface, face, lights seen.
+SG_INLINE V shade(const ShadeContext& context, Vec3 origin, V direction, const Hit& hit, I& label) {
   const Scene& scene = *context.scene;
   const I is_sky = hit.id == kSkyId;
   const F depth = select(is_sky, splat(1), hit.t);
   const V point = splat(origin) + direction * depth;
   const Surface surface = find_surfaces(context, hit, point, direction);
-  face = surface.face;
+  label = hit.id * 64 + surface.face;
   const V to_eye = direction * (-1.0f / sqrt(dot(direction, direction)));
   const V ambient = mix(splat(scene.ambient_down), splat(scene.ambient_up), 0.5f + 0.5f * surface.normal.z);
   V colour = surface.reflectance * ambient * openness(scene, point, surface.normal);
-  for (int i = 0; i < scene.num_lights; ++i) colour = colour + light_from(context, i, surface, point, to_eye, hit.id);
+  for (int i = 0; i < scene.num_lights; ++i) colour = colour + light_from(context, i, surface, point, to_eye, hit.id, label);
   if (scene.surroundings == Surroundings::kGround) {
     const F haze = clamp01(depth * (1.4f / scene.far_m) - 0.4f);
     colour = mix(colour, splat(scene.sky_horizon), haze * haze);

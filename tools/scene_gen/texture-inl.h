@@ -46,7 +46,7 @@ SG_INLINE F resolved(float wavelength, F footprint) {
 }
 
 // Octaves of noise around 0, roughly within [-1, 1].
-SG_INLINE F octaves(V p, float longest_wave, F footprint, uint32_t seed) {
+SG_INLINE F octaves(V p, float longest_wave, float gain, F footprint, uint32_t seed) {
   F sum = splat(0);
   float amplitude = 0.9f, wave = longest_wave;
   for (int octave = 0; octave < 8; ++octave) {
@@ -54,7 +54,7 @@ SG_INLINE F octaves(V p, float longest_wave, F footprint, uint32_t seed) {
     if (!any(weight > 0.0f)) break;
     const float frequency = 1.0f / wave;
     sum += (noise3(p * splat(frequency), seed + 0x9e3779b9u * static_cast<uint32_t>(octave)) - 0.5f) * (weight * amplitude);
-    amplitude *= 0.72f;
+    amplitude *= gain;
     wave *= 0.47f;
   }
   return sum;
@@ -176,7 +176,7 @@ SG_INLINE V reflectance(const Material& m, V local, V normal, F footprint) {
   const I top = (nz >= nx) & (nz >= ny), side = nx >= ny;
   in.u = select(top, in.p.x, select(side, in.p.y, in.p.x));
   in.v = select(top, in.p.y, in.p.z);
-  const F rough = octaves(in.p, m.detail_size, footprint, m.seed);
+  const F rough = octaves(in.p, m.detail_size, m.detail_gain, footprint, m.seed);
   V colour;
   switch (m.pattern) {
     case Pattern::kNoise:

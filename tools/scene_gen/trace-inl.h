@@ -52,7 +52,10 @@ SG_INLINE F enter_box(Vec3 origin, V direction, Vec3 half, I& enters) {
 
 SG_INLINE F enter_sphere(Vec3 origin, V direction, float radius, I& enters) {
   const F a = dot(direction, direction), b = dot(origin, direction);
-  const F discriminant = b * b - a * (dot(origin, origin) - radius * radius);
+  // b^2 - a c written as r^2 a - |o x d|^2 (Lagrange): from afar, as from the sun, the first form loses all its digits.
+  const F cx = origin.y * direction.z - origin.z * direction.y, cy = origin.z * direction.x - origin.x * direction.z,
+          cz = origin.x * direction.y - origin.y * direction.x;
+  const F discriminant = radius * radius * a - (cx * cx + cy * cy + cz * cz);
   const F enter = (-b - sqrt(max(discriminant, splat(0)))) / a;
   enters = (discriminant > 0.0f) & (enter > 0.0f);
   return enter;
@@ -62,8 +65,8 @@ SG_INLINE F enter_cylinder(Vec3 origin, V direction, Vec3 half, I& enters) {
   // The cylinder is an endless one and a slab, both convex: in at the later entry, out at the earlier exit.
   const F a = max(direction.x * direction.x + direction.y * direction.y, splat(1e-20f));
   const F b = direction.x * origin.x + direction.y * origin.y;
-  const float c = origin.x * origin.x + origin.y * origin.y - half.x * half.x;
-  const F discriminant = b * b - a * c;
+  const F across = origin.x * direction.y - origin.y * direction.x;
+  const F discriminant = half.x * half.x * a - across * across;  // as for the sphere
   const F root = sqrt(max(discriminant, splat(0))), inverse_a = 1.0f / a, inverse_z = 1.0f / direction.z;
   const F middle_z = -origin.z * inverse_z, extent_z = half.z * abs(inverse_z);
   const F enter = max((-b - root) * inverse_a, middle_z - extent_z), leave = min((root - b) * inverse_a, middle_z + extent_z);
