@@ -14,7 +14,7 @@ struct PairOptions {
   uint64_t seed = 1;
   int width = 128;
   int height = 96;
-  std::optional<Surroundings> kind;  // nothing: 70 % rooms, 30 % open ground
+  std::optional<Surroundings> kind = {};  // nothing: 70 % rooms, 30 % open ground
 };
 
 // What was decided before anything is rendered.
