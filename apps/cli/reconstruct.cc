@@ -24,6 +24,8 @@ struct Arguments {
   double percentile = 0;
   uint64_t memory_limit_bytes = 0;
   bool raw = false;
+  bool pose = true;
+  std::string pose_mode = "raw";
   bool json = false;
   bool quiet = false;
 };
@@ -54,7 +56,11 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   if (!arguments.quiet) std::cerr << "licence of the weights: " << reconstructor.model().license << "\n";
   std::vector<Photo> photos;
   for (const std::string& name : arguments.photos) photos.push_back({.name = name, .bytes = {}});
-  Reconstruction run = reconstructor.reconstruct(photos, {.preset = arguments.preset, .keep_raw = arguments.raw, .progress = progress});
+  Reconstruction run = reconstructor.reconstruct(photos, {.preset = arguments.preset,
+                                                          .keep_raw = arguments.raw,
+                                                          .pose = arguments.pose,
+                                                          .pose_mode = parse_pose_mode(arguments.pose_mode),
+                                                          .progress = progress});
 
   const auto export_start = std::chrono::steady_clock::now();
   status.step("export", 0, 1);
@@ -110,6 +116,14 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")
       ->transform(CLI::AsSizeValue(false));
   command->add_flag("--raw", arguments->raw, "Also write the network's values before activation");
+  command->add_flag("--pose,!--no-pose", arguments->pose, "Find the cameras too; costs a second decoder pass and a third head")
+      ->default_str("on");
+  command
+      ->add_option("--pose-mode", arguments->pose_mode,
+                   "raw: points as the network gave them; reprojected: on the rays of the cameras; "
+                   "upstream: as upstream's pair viewer, the more confident direction (a fourth head)")
+      ->check(CLI::IsMember({"raw", "reprojected", "upstream"}))
+      ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print the report as JSON");
   command->add_flag("--quiet", arguments->quiet, "No progress and no summary");
   command->callback([arguments, &context] { context.run = [arguments, &context] { return run_reconstruct(*arguments, context.cancel); }; });

@@ -64,12 +64,12 @@ Run run_once(Ops& ops, const Dust3r& model, TensorView image1, TensorView image2
     run.stages[stage] = {.ms = watch.lap_ms(), .flops = total_flops(ops) - flops_before};
     flops_before = total_flops(ops);
   };
-  const auto features = model.encode(ops, image1, image2, {});
+  const EncodedPair encoded = model.encode_pair(ops, image1, image2, {});
   stage_done(0);
-  const auto decoded = model.decode(ops, {features[0], features[1]}, {model.grid_of(image1), model.grid_of(image2)}, {});
+  const auto decoded = model.decode(ops, encoded.features, {model.grid_of(image1), model.grid_of(image2)}, {});
   stage_done(1);
   for (size_t v = 0; v < 2; ++v) {
-    (void)model.head(ops, v, features[v], decoded[v]);
+    (void)model.head(ops, v, encoded.features[v], decoded[v]);
     stage_done(2 + v);
   }
   run.ms = whole.elapsed_ms();

@@ -9,9 +9,11 @@
 // A Reconstructor runs one reconstruction at a time; use one per thread, or a queue.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +38,30 @@ struct Photo {
   std::vector<std::byte> bytes;  // the encoded file (JPEG, PNG, WebP, HEIC); empty to read `name`
 };
 
+// How the cameras of a pair are found. All of them decode the pair in both directions: the focal length of each view follows from its
+// points in its own frame, the second camera's place from its points in the first one's frame (PnP).
+enum class PoseMode {
+  // Three maps: both views in the frame of view 1, and view 2 in its own. Points stay as the network gave them. The lens is taken to
+  // point at the middle of the photo.
+  kRaw,
+  // The same cameras; the points are made anew from depth, each on the ray of its pixel, so that they fit the cameras exactly.
+  kReprojected,
+  // Upstream's PairViewer exactly: a fourth map (one more head) decides which of the two directions is trusted, points are made anew from
+  // depth, confidences are the higher of both directions, and the lens points at (W/2, H/2), half a pixel beside the middle.
+  kUpstream,
+};
+
+std::string_view pose_mode_name(PoseMode mode);  // "raw", "reprojected", "upstream"
+// Throws Error{kInvalidArgument} naming the word and listing the names.
+PoseMode parse_pose_mode(std::string_view name);
+
 struct ReconstructOptions {
   // How photos become the network's input: "keep" (long side 512, cropped to multiples of 16, squares stay square), "dust3r"
   // (upstream's loader, squares become 4:3), "dust3r224", "pad512" (centred on a grey square).
   std::string preset = "keep";
   bool keep_raw = false;                      // also keep the network's values before activation
+  bool pose = false;                          // also fill SceneView::camera and depth: a second decoder pass, and one more head
+  PoseMode pose_mode = PoseMode::kRaw;
   uint64_t max_pixels = uint64_t{256} << 20;  // of one photo; checked before decoding
   Progress progress = {};                     // called on the calling thread
 };
@@ -62,6 +83,19 @@ struct StageTime {
   double ms = 0;
 };
 
+// How well the second camera of a pair was found.
+struct PoseReport {
+  PoseMode mode = PoseMode::kRaw;
+  std::string status = "ok";            // "doubtful": few of the points agree; "failed": view 2 is left where view 1 stands
+  std::string reason;                   // why it is not ok
+  double rotation_deg = 0;              // between the two cameras
+  size_t num_points = 0;                // confident pixels that were asked
+  size_t num_inliers = 0;               // of these, within 5 pixels of where the camera found sees them
+  std::array<double, 2> focal_px = {};  // of each view, in network pixels
+  bool from_exchanged_views = false;    // kUpstream: the pass with the views exchanged was the more confident one
+  std::vector<std::string> notes;       // what the user might wonder about
+};
+
 struct RunReport {
   std::string device;  // "cpu AVX3"
   std::string cpu;     // the processor's name
@@ -73,6 +107,8 @@ struct RunReport {
   uint64_t weights_bytes = 0;        // in the kernels' layout
   uint64_t activations_bytes = 0;    // highest during the run
   uint64_t peak_resident_bytes = 0;  // of the whole process, since it began
+  int num_encoded = 0;               // photos that went through the encoder; the others were remembered from earlier runs
+  std::optional<PoseReport> pose;    // when asked for
   std::vector<std::string> notes;
 
   double total_ms() const;

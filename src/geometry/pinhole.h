@@ -17,7 +17,7 @@ Intrinsics original_intrinsics(const Intrinsics& network, const ViewTransform& v
 
 // The middle of an image of this size, where a lens points: (W - 1) / 2, (H - 1) / 2 with pixel centres at integers.
 Pixel image_centre(int width, int height);
-// What upstream DUSt3R takes for it: (W / 2, H / 2), half a pixel right and down of the middle.
+// What upstream DUSt3R takes for it, in the network's image: (W / 2, H / 2), half a pixel right and down of the middle.
 Pixel upstream_principal_point(int width, int height);
 
 }  // namespace pointmap

@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "geometry/view_transform.h"
+#include "scene/scene_meta.h"
 
 namespace pointmap {
 namespace {
@@ -35,6 +36,36 @@ ordered_json transform_json(const ViewTransform& t) {
           {"offset", {t.offset_x, t.offset_y}}};
 }
 
+ordered_json intrinsics_json(const Intrinsics& k) {
+  return {{"fx", k.fx}, {"fy", k.fy}, {"cx", k.cx}, {"cy", k.cy}};
+}
+
+ordered_json camera_json(const Camera& camera, const ViewTransform& t) {
+  ordered_json rows = ordered_json::array();  // 4x4
+  const RigidTransform& pose = camera.world_from_cam;
+  for (size_t r = 0; r < 3; ++r) {
+    rows.push_back({pose.rotation[3 * r], pose.rotation[3 * r + 1], pose.rotation[3 * r + 2], pose.translation[r]});
+  }
+  rows.push_back({0.0, 0.0, 0.0, 1.0});
+  return {{"world_from_cam", rows},
+          {"network", intrinsics_json(camera.network)},
+          {"original", intrinsics_json(camera.original)},
+          {"original_size", {t.oriented_width(), t.oriented_height()}}};
+}
+
+ordered_json pose_json(const std::optional<PoseReport>& pose) {
+  if (!pose) return nullptr;
+  return {{"mode", pose_mode_name(pose->mode)},
+          {"status", pose->status},
+          {"reason", pose->reason},
+          {"rotation_deg", pose->rotation_deg},
+          {"points", pose->num_points},
+          {"inliers", pose->num_inliers},
+          {"focal_px", pose->focal_px},
+          {"from_exchanged_views", pose->from_exchanged_views},
+          {"notes", pose->notes}};
+}
+
 ordered_json stages_json(const RunReport& report) {
   ordered_json stages = ordered_json::array();
   for (const StageTime& stage : report.stages) stages.push_back({{"stage", stage.stage}, {"ms", stage.ms}});
@@ -45,6 +76,7 @@ ordered_json views_json(const Scene& scene) {
   ordered_json views = ordered_json::array();
   for (const SceneView& view : scene.views) {
     views.push_back({{"source", view.source}, {"status", view.status}, {"transform", transform_json(view.transform)}});
+    if (view.camera) views.back()["camera"] = camera_json(*view.camera, view.transform);
   }
   return views;
 }
@@ -74,13 +106,16 @@ std::string report_json(const ModelInfo& model, const Reconstruction& run, const
       {"device", {{"kernels", report.device}, {"cpu", report.cpu}}},
       {"stages", stages_json(report)},
       {"total_ms", report.total_ms()},
+      {"encoded_views", report.num_encoded},
       {"memory",
        {{"predicted_bytes", report.predicted_bytes},
         {"weights_bytes", report.weights_bytes},
         {"activations_bytes", report.activations_bytes},
         {"peak_resident_bytes", report.peak_resident_bytes}}},
       {"views", views_json(run.scene)},
+      {"pose", pose_json(report.pose)},
       {"frame", "camera of view 1: x right, y down, z forward; scale unknown"},
+      {"camera_convention", kCameraConvention},
       {"files", files_json(files)},
       {"notes", report.notes},
   };

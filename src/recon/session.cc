@@ -7,6 +7,8 @@
 #include "base/cpu_info.h"
 #include "base/process_memory.h"
 #include "base/stopwatch.h"
+#include "recon/pair_pose.h"
+#include "recon/swapped_pass.h"
 
 namespace pointmap {
 namespace {
@@ -15,18 +17,6 @@ size_t thread_count(const LoadOptions& options) {
   POINTMAP_CHECK(options.num_threads >= 0 && options.num_threads <= 1024,
                  "number of threads is " + std::to_string(options.num_threads) + ", want 0 (all) to 1024");
   return static_cast<size_t>(options.num_threads > 0 ? options.num_threads : read_cpu_info().available_cores);
-}
-
-// [1, H, W, 3] in [-1, 1]
-Tensor network_input(const Image& image, Arena& arena) {
-  Tensor input(arena, DType::kF32, {1, image.height, image.width, 3});
-  normalize_rgb(image, input.data<float>());
-  return input;
-}
-
-std::vector<float> to_vector(TensorView host) {
-  const float* values = host.data<float>();
-  return {values, values + host.shape().num_elements()};
 }
 
 // [1, H, W, 4] -> [4, H, W]
@@ -45,8 +35,9 @@ SceneView scene_view(Ops& ops, std::string source, PreparedView prepared, ViewPr
   view.source = std::move(source);
   view.transform = prepared.transform;
   view.image = std::move(prepared.image);
-  view.points = to_vector(ops.download(std::move(prediction.pointmap.points)));
-  view.confidence = to_vector(ops.download(std::move(prediction.pointmap.confidence)));
+  HostPointmap map = download_pointmap(ops, std::move(prediction.pointmap));
+  view.points = std::move(map.points);
+  view.confidence = std::move(map.confidence);
   if (keep_raw) view.raw = channels_first(ops.download(std::move(prediction.raw)));
   return view;
 }
@@ -78,11 +69,19 @@ std::vector<PreparedView> Session::prepare(const std::vector<Photo>& photos, Pre
   return views;
 }
 
-MemoryPlan Session::plan_memory(const std::vector<PreparedView>& views) const {
+std::array<PatchGrid, 2> Session::grids_of(const std::vector<PreparedView>& views) const {
   const int64_t patch = model_.config().patch_size;
   const auto grid = [&](size_t i) { return PatchGrid{views[i].image.height / patch, views[i].image.width / patch}; };
+  return {grid(0), grid(1)};
+}
+
+MemoryPlan Session::plan_memory(const std::vector<PreparedView>& views, bool with_pose) const {
   const uint64_t photo_bytes = views[0].image.rgb.size() + views[1].image.rgb.size();
-  return plan_dust3r(model_.config(), model_.num_parameters(), {grid(0), grid(1)}, photo_bytes);
+  MemoryPlan plan = plan_dust3r(model_.config(), model_.num_parameters(), grids_of(views), photo_bytes);
+  plan.activations_bytes += features_.bytes();  // of earlier pictures
+  // The pass with the views exchanged runs in the memory of the first, which is free by then.
+  if (with_pose) plan.other_bytes += pair_pose_bytes(photo_bytes / 3);
+  return plan;
 }
 
 Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const ReconstructOptions& options) {
@@ -96,7 +95,7 @@ Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const Reco
 
   progress.step("prepare", 0, 1);
   std::vector<PreparedView> views = prepare(photos, preset, options);
-  const MemoryPlan plan = plan_memory(views);
+  const MemoryPlan plan = plan_memory(views, options.pose);
   report.predicted_bytes = plan.total_bytes();
   const uint64_t free_bytes = read_available_memory_bytes() + read_process_memory().resident_bytes;
   require_memory(plan, options_.memory_limit_bytes != 0 ? options_.memory_limit_bytes : free_bytes);
@@ -105,18 +104,28 @@ Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const Reco
   load(progress);
   stage_done("load");
 
-  const std::array<Tensor, 2> images = {network_input(views[0].image, activations_), network_input(views[1].image, activations_)};
-  const std::array<Tensor, 2> features = network_->encode(*ops_, images[0], images[1], progress);
+  const uint64_t num_encoded_before = features_.num_encoded();
+  const PairFeatures pair = {.features = features_.encode_pair(*network_, *ops_, {&views[0].image, &views[1].image}, progress),
+                             .grids = grids_of(views)};
+  report.num_encoded = static_cast<int>(features_.num_encoded() - num_encoded_before);
   stage_done("encoder");
-  const std::array<PatchGrid, 2> grids = {network_->grid_of(images[0]), network_->grid_of(images[1])};
-  const std::array<DecodedView, 2> decoded = network_->decode(*ops_, {features[0], features[1]}, grids, progress);
+  std::array<DecodedView, 2> decoded = network_->decode(*ops_, pair.features, pair.grids, progress);
   stage_done("decoder");
   for (size_t v = 0; v < 2; ++v) {
     progress.step("head", static_cast<int>(v), 2);
-    ViewPrediction prediction = network_->head(*ops_, v, features[v], decoded[v]);
+    ViewPrediction prediction = network_->head(*ops_, v, pair.features[v], decoded[v]);
     for (const std::string& note : views[v].notes) report.notes.push_back(photos[v].name + ": " + note);
     result.scene.views.push_back(scene_view(*ops_, photos[v].name, std::move(views[v]), std::move(prediction), options.keep_raw));
     stage_done(v == 0 ? "head_1" : "head_2");
+  }
+  if (options.pose) {
+    decoded = {};  // makes room
+    const SwappedPass swapped = run_swapped_pass(*network_, *ops_, pair, needs_fourth_map(options.pose_mode), progress);
+    stage_done("swapped_pass");
+    report.pose = solve_pair_pose(result.scene, swapped, options.pose_mode);
+    if (!report.pose->reason.empty()) report.notes.push_back("pose: " + report.pose->reason);
+    for (const std::string& note : report.pose->notes) report.notes.push_back("pose: " + note);
+    stage_done("pose");
   }
   progress.step("done", 1, 1);
 

@@ -1,6 +1,7 @@
 // A model and everything it runs on, for one reconstruction after another.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "kernels/make_ops.h"
 #include "pointmap/pointmap.h"
+#include "recon/feature_cache.h"
 #include "recon/memory_plan.h"
 #include "recon/model_loader.h"
 #include "recon/preprocess.h"
@@ -26,7 +28,8 @@ class Session {
 
  private:
   std::vector<PreparedView> prepare(const std::vector<Photo>& photos, Preset preset, const ReconstructOptions& options);
-  MemoryPlan plan_memory(const std::vector<PreparedView>& views) const;
+  std::array<PatchGrid, 2> grids_of(const std::vector<PreparedView>& views) const;
+  MemoryPlan plan_memory(const std::vector<PreparedView>& views, bool with_pose) const;
 
   LoadOptions options_;
   OpenedModel model_;
@@ -36,6 +39,7 @@ class Session {
   Arena activations_;
   std::unique_ptr<Ops> ops_;
   std::unique_ptr<Dust3r> network_;  // null until loaded
+  FeatureCache features_;
 };
 
 }  // namespace pointmap

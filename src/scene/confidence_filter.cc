@@ -25,6 +25,7 @@ void check_view(const SceneView& view, size_t index) {
   check_size("points", view.points.size(), 3 * pixels);
   check_size("confidence", view.confidence.size(), pixels);
   if (!view.raw.empty()) check_size("raw", view.raw.size(), 4 * pixels);
+  if (!view.depth.empty()) check_size("depth", view.depth.size(), pixels);
 }
 
 // Adds the view's finite photo pixels to the selection.

@@ -1,10 +1,35 @@
 #include "scene/export_npz.h"
 
+#include <array>
+
 #include "io/npz/npz_writer.h"
 #include "scene/confidence_filter.h"
 #include "scene/scene_meta.h"
 
 namespace pointmap {
+
+namespace {
+
+std::array<double, 16> matrix4(const RigidTransform& t) {
+  const auto& r = t.rotation;
+  const auto& p = t.translation;
+  return {r[0], r[1], r[2], p[0], r[3], r[4], r[5], p[1], r[6], r[7], r[8], p[2], 0, 0, 0, 1};
+}
+
+std::array<double, 9> matrix3(const Intrinsics& k) {
+  return {k.fx, 0, k.cx, 0, k.fy, k.cy, 0, 0, 1};
+}
+
+void add_camera(NpzWriter& writer, const Camera& camera, size_t index) {
+  const auto add = [&](const char* stem, const auto& values, const Shape& shape) {
+    writer.add(view_array_name(stem, index), TensorView(values.data(), DType::kF64, shape));
+  };
+  add("world_from_cam", matrix4(camera.world_from_cam), Shape{4, 4});
+  add("intrinsics", matrix3(camera.network), Shape{3, 3});
+  add("original_intrinsics", matrix3(camera.original), Shape{3, 3});
+}
+
+}  // namespace
 
 void export_npz(const Scene& scene, const std::filesystem::path& path, const NpzExportOptions& options) {
   check_scene(scene);
@@ -18,6 +43,8 @@ void export_npz(const Scene& scene, const std::filesystem::path& path, const Npz
     add("pts3d", view.points, Shape{height, width, 3});
     add("conf", view.confidence, Shape{height, width});
     add("raw", view.raw, Shape{4, height, width});
+    add("depth", view.depth, Shape{height, width});
+    if (view.camera) add_camera(writer, *view.camera, i);
   }
   writer.add_text("meta", scene_meta_json(scene, options.generator));
   writer.finish();

@@ -13,8 +13,9 @@ struct NpzExportOptions {
   int deflate_level = 0;               // 0 stores; float maps shrink by about a tenth only
 };
 
-// For view i from 1: pts3d_i [H, W, 3] and conf_i [H, W], float32, and raw_i [4, H, W] where the scene has it; `meta` [n], uint8, is
-// scene_meta_json. Padding and points that are not finite are in there: the arrays are what the network said.
+// For view i from 1: pts3d_i [H, W, 3] and conf_i [H, W], float32; where the scene has them raw_i [4, H, W] and depth_i [H, W], float32,
+// and of its camera world_from_cam_i [4, 4], intrinsics_i [3, 3] (network pixels) and original_intrinsics_i [3, 3], float64; `meta` [n],
+// uint8, is scene_meta_json. Padding and points that are not finite are in there: the arrays are what the network said.
 // Throws Error{kInvalidArgument} for a scene that check_scene refuses, Error{kIoError, kNotFound} naming the path.
 void export_npz(const Scene& scene, const std::filesystem::path& path, const NpzExportOptions& options = {});
 

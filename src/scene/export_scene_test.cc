@@ -130,6 +130,33 @@ TEST_F(ExportScene, TheArchiveHasEveryArrayAsItIs) {
   EXPECT_THAT(file.array("conf_1").as<float>(), ElementsAreArray(scene.views[0].confidence));
 }
 
+TEST_F(ExportScene, TheArchiveHasCamerasAndDepthWhereTheSceneHas) {
+  fs::create_directories(folder_);
+  Scene scene = counting_scene();
+  // A quarter turn to the right at (1, 2, 3).
+  scene.views[1].camera = {.world_from_cam = {.rotation = {0, 0, 1, 0, 1, 0, -1, 0, 0}, .translation = {1, 2, 3}},
+                           .network = {.fx = 10, .fy = 11, .cx = 1.5, .cy = 0.5},
+                           .original = {.fx = 20, .fy = 22, .cx = 3.5, .cy = 1.5}};
+  scene.views[1].depth.assign(8, 0.25f);
+  export_npz(scene, folder_ / "scene.npz");
+  const NpzFile file = NpzFile::read(folder_ / "scene.npz");
+  EXPECT_FALSE(file.has("world_from_cam_1"));
+  EXPECT_EQ(file.array("world_from_cam_2").shape, (Shape{4, 4}));
+  EXPECT_THAT(file.array("world_from_cam_2").as<double>(), ElementsAre(0, 0, 1, 1, 0, 1, 0, 2, -1, 0, 0, 3, 0, 0, 0, 1));
+  EXPECT_EQ(file.array("intrinsics_2").shape, (Shape{3, 3}));
+  EXPECT_THAT(file.array("intrinsics_2").as<double>(), ElementsAre(10, 0, 1.5, 0, 11, 0.5, 0, 0, 1));
+  EXPECT_THAT(file.array("original_intrinsics_2").as<double>(), ElementsAre(20, 0, 3.5, 0, 22, 1.5, 0, 0, 1));
+  EXPECT_EQ(file.array("depth_2").shape, (Shape{2, 4}));
+  EXPECT_EQ(file.array("depth_2").as<float>()[7], 0.25f);
+  const auto meta = nlohmann::json::parse(file.array("meta").text());
+  EXPECT_EQ(meta["views"][1]["arrays"],
+            (std::vector<std::string>{"pts3d_2", "conf_2", "world_from_cam_2", "intrinsics_2", "original_intrinsics_2", "depth_2"}));
+  EXPECT_THAT(meta["camera_convention"].get<std::string>(), HasSubstr("world_from_cam"));
+
+  scene.views[1].depth.pop_back();
+  EXPECT_THROW(export_npz(scene, folder_ / "other.npz"), Error);
+}
+
 TEST_F(ExportScene, MetaTellsModelViewsAndTransforms) {
   fs::create_directories(folder_);
   Scene scene = counting_scene();

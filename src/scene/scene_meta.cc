@@ -24,6 +24,10 @@ ordered_json view_json(const SceneView& view, size_t index) {
   ordered_json arrays = ordered_json::array();
   if (!view.points.empty()) arrays = {view_array_name("pts3d", index), view_array_name("conf", index)};
   if (!view.raw.empty()) arrays.push_back(view_array_name("raw", index));
+  if (view.camera) {
+    for (const char* stem : {"world_from_cam", "intrinsics", "original_intrinsics"}) arrays.push_back(view_array_name(stem, index));
+  }
+  if (!view.depth.empty()) arrays.push_back(view_array_name("depth", index));
   return {{"source", view.source}, {"status", view.status}, {"arrays", arrays}, {"transform", transform_json(view.transform)}};
 }
 
@@ -41,6 +45,7 @@ std::string scene_meta_json(const Scene& scene, const std::string& generator) {
                        {"model_hash", scene.model_hash},
                        {"convention", kPointConvention},
                        {"transform_convention", kTransformConvention},
+                       {"camera_convention", kCameraConvention},
                        {"views", ordered_json::array()}};
   for (size_t i = 0; i < scene.views.size(); ++i) meta["views"].push_back(view_json(scene.views[i], i));
   return meta.dump(-1, ' ', false, ordered_json::error_handler_t::replace);

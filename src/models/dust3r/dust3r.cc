@@ -19,13 +19,22 @@ Dust3r::Dust3r(const WeightScope& w, const Dust3rConfig& config)
   w.ignore("mask_token");  // left over from pre-training
 }
 
-std::array<Tensor, 2> Dust3r::encode(Ops& ops, TensorView image1, TensorView image2, const Progress& progress) const {
-  if (!(image1.shape() == image2.shape())) {
-    return {encoder.forward(ops, image1, progress, ".0"), encoder.forward(ops, image2, progress, ".1")};
+Tensor Dust3r::encode(Ops& ops, TensorView images, const Progress& progress, std::string_view probe_suffix) const {
+  return encoder.forward(ops, images, progress, probe_suffix);
+}
+
+EncodedPair Dust3r::encode_pair(Ops& ops, TensorView image1, TensorView image2, const Progress& progress) const {
+  EncodedPair pair;
+  if (image1.shape() == image2.shape()) {
+    // One batch of two: every weight is read from memory once for both views.
+    pair.first = encode(ops, ops.concat_first({image1, image2}), progress);  // [2, N, C]
+    pair.features = {pair.first.view().slice_first(0, 1), pair.first.view().slice_first(1, 2)};
+  } else {
+    pair.first = encode(ops, image1, progress, ".0");
+    pair.second = encode(ops, image2, progress, ".1");
+    pair.features = {pair.first, pair.second};
   }
-  // One batch of two: every weight is read from memory once for both views.
-  const Tensor both = encoder.forward(ops, ops.concat_first({image1, image2}), progress, "");  // [2, N, C]
-  return {ops.upload(both.view().slice_first(0, 1)), ops.upload(both.view().slice_first(1, 2))};
+  return pair;
 }
 
 std::array<DecodedView, 2> Dust3r::decode(Ops& ops, const std::array<TensorView, 2>& features, const std::array<PatchGrid, 2>& grids,
@@ -43,13 +52,13 @@ ViewPrediction Dust3r::head(Ops& ops, size_t view, TensorView features, const De
 }
 
 std::array<ViewPrediction, 2> Dust3r::forward(Ops& ops, TensorView image1, TensorView image2, const Progress& progress) const {
-  const std::array<Tensor, 2> features = encode(ops, image1, image2, progress);
+  const EncodedPair encoded = encode_pair(ops, image1, image2, progress);
   const std::array<PatchGrid, 2> grids = {grid_of(image1), grid_of(image2)};
-  const std::array<DecodedView, 2> decoded = decode(ops, {features[0], features[1]}, grids, progress);
+  const std::array<DecodedView, 2> decoded = decode(ops, encoded.features, grids, progress);
   progress.step("head", 0, 2);
-  ViewPrediction first = head(ops, 0, features[0], decoded[0]);
+  ViewPrediction first = head(ops, 0, encoded.features[0], decoded[0]);
   progress.step("head", 1, 2);
-  ViewPrediction second = head(ops, 1, features[1], decoded[1]);
+  ViewPrediction second = head(ops, 1, encoded.features[1], decoded[1]);
   return {std::move(first), std::move(second)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
 
 #include "base/progress.h"
 #include "models/dust3r/config.h"
@@ -17,15 +18,24 @@ struct ViewPrediction {
   Pointmap pointmap;  // points in the frame of camera 1 (x right, y down, z forward), scale unknown; confidence above 1
 };
 
+// Features of a pair. Views of one shape are the halves of one batch, `first`; otherwise each has its own tensor.
+struct EncodedPair {
+  Tensor first;
+  Tensor second;
+  std::array<TensorView, 2> features;  // [1, N, C] of each view, in the tensors above
+};
+
 class Dust3r {
  public:
   // Throws Error{kUnsupported} for sizes that make no network. Whether all weights were there is for the caller of
   // WeightMap::report to ask.
   Dust3r(const WeightScope& w, const Dust3rConfig& config);
 
-  // The three parts of a forward pass. Images [1, H, W, 3] in [-1, 1], sides multiples of the patch size, not necessarily of one
-  // shape; features [1, N, C].
-  std::array<Tensor, 2> encode(Ops& ops, TensorView image1, TensorView image2, const Progress& progress) const;
+  // The three parts of a forward pass. Images [B, H, W, 3] in [-1, 1], sides multiples of the patch size; features [B, N, C]. What
+  // an image becomes does not depend on its batch. probe_suffix: appended to the names of probes.
+  Tensor encode(Ops& ops, TensorView images, const Progress& progress, std::string_view probe_suffix = "") const;
+  // Images [1, H, W, 3], not necessarily of one shape.
+  EncodedPair encode_pair(Ops& ops, TensorView image1, TensorView image2, const Progress& progress) const;
   std::array<DecodedView, 2> decode(Ops& ops, const std::array<TensorView, 2>& features, const std::array<PatchGrid, 2>& grids,
                                     const Progress& progress) const;
   // view: 0 or 1

@@ -1,0 +1,251 @@
+#include "recon/pair_pose.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "geometry/focal.h"
+#include "geometry/pinhole.h"
+#include "geometry/pnp.h"
+
+namespace pointmap {
+namespace {
+
+constexpr float kMinConfidence = 3;             // raw, as upstream
+constexpr double kMinConfidentFraction = 0.01;  // of a view's pixels; with fewer above kMinConfidence the more confident half is asked
+constexpr double kMaxFocalDistance = 0.25;      // of the longer side: farther off its ray, a point says nothing about the focal length
+constexpr double kDoubtfulInliers = 0.1;        // of the points asked: below, the pose is in doubt
+
+// One view of the pair, as both passes saw it.
+struct PairView {
+  int width = 0;
+  int height = 0;
+  std::span<const float> own;       // [H, W, 3] in its own camera frame
+  std::span<const float> in_other;  // [H, W, 3] in the other's camera frame; empty when nobody asked
+  std::vector<float> confidence;    // [H, W], the higher of both passes
+  std::vector<uint8_t> valid;       // [H, W], 0 in the padding; empty: all
+  Pixel photo_centre;               // in pixels of the map; not its middle where the crop lost an odd row or column
+  Intrinsics intrinsics;
+
+  size_t num_pixels() const { return confidence.size(); }
+};
+
+void check_map(const char* what, size_t num_coordinates, size_t num_confidences, const SceneView& view) {
+  const size_t pixels = static_cast<size_t>(view.image.width) * static_cast<size_t>(view.image.height);
+  POINTMAP_CHECK(pixels > 0 && num_coordinates == 3 * pixels && num_confidences == pixels,
+                 "pose: " + std::string(what) + " of '" + view.source + "' has " + std::to_string(num_coordinates) + " coordinates and " +
+                     std::to_string(num_confidences) + " confidences, the picture has " + std::to_string(pixels) + " pixels");
+}
+
+void check_pair(const Scene& scene, const SwappedPass& swapped, PoseMode mode) {
+  POINTMAP_CHECK(scene.views.size() == 2, "pose of a pair, got " + std::to_string(scene.views.size()) + " views");
+  for (const SceneView& view : scene.views) check_map("the pointmap", view.points.size(), view.confidence.size(), view);
+  check_map("the exchanged pass's pointmap", swapped.second.points.size(), swapped.second.confidence.size(), scene.views[1]);
+  if (needs_fourth_map(mode)) {
+    check_map("the exchanged pass's pointmap", swapped.first.points.size(), swapped.first.confidence.size(), scene.views[0]);
+  }
+}
+
+std::vector<uint8_t> photo_pixels(const SceneView& view) {
+  std::vector<uint8_t> valid;
+  valid.reserve(view.confidence.size());
+  for (int v = 0; v < view.image.height; ++v) {
+    for (int u = 0; u < view.image.width; ++u) {
+      valid.push_back(view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)}) ? 1 : 0);
+    }
+  }
+  return valid;
+}
+
+std::vector<float> higher_of(const std::vector<float>& a, const std::vector<float>& b) {
+  if (b.empty()) return a;
+  std::vector<float> higher(a.size());
+  std::ranges::transform(a, b, higher.begin(), [](float x, float y) { return std::max(x, y); });
+  return higher;
+}
+
+std::array<PairView, 2> views_of(const Scene& scene, const SwappedPass& swapped, PoseMode mode) {
+  std::array<PairView, 2> views;
+  for (size_t v = 0; v < 2; ++v) {
+    const SceneView& view = scene.views[v];
+    views[v].width = view.image.width;
+    views[v].height = view.image.height;
+    views[v].own = v == 0 ? view.points : swapped.second.points;
+    views[v].in_other = v == 0 ? swapped.first.points : view.points;
+    views[v].confidence = higher_of(view.confidence, v == 0 ? swapped.first.confidence : swapped.second.confidence);
+    const ViewTransform& t = view.transform;
+    views[v].photo_centre = t.network_from_oriented(image_centre(t.oriented_width(), t.oriented_height()));
+    if (mode != PoseMode::kUpstream) views[v].valid = photo_pixels(view);  // upstream has no padding, and looks at every pixel
+  }
+  return views;
+}
+
+// Leaves out of `grid` what cannot be on the ray of its pixel, or nearly so: points beside or behind the camera, and those far from where
+// the median of all votes puts them. One point close to the camera's plane has a slope of thousands and would pull a Weiszfeld estimate
+// with it (a fifth of points anywhere in a room: 0.04 px instead of 416); where there is none, the estimate is upstream's.
+void leave_out_impossible(const PointmapGrid& grid, Pixel centre, std::vector<uint8_t>& valid) {
+  const double focal = focal_from_pointmap(grid, centre, FocalMethod::kMedian);
+  if (!(std::isfinite(focal) && focal > 0)) return;
+  const double max_distance_px = kMaxFocalDistance * std::max(grid.width, grid.height);
+  const Intrinsics camera{.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v};
+  for (size_t p = 0; p < valid.size(); ++p) {
+    const Point3 point = {grid.points[3 * p], grid.points[3 * p + 1], grid.points[3 * p + 2]};
+    const Pixel seen_at = project(camera, point);
+    const double u = static_cast<double>(p % static_cast<size_t>(grid.width));
+    const double v = static_cast<double>(p / static_cast<size_t>(grid.width));
+    if (!(point[2] > 0 && std::hypot(seen_at.u - u, seen_at.v - v) <= max_distance_px)) valid[p] = 0;
+  }
+}
+
+Intrinsics estimate_intrinsics(const PairView& view, PoseMode mode, bool& is_guess) {
+  const bool as_upstream = mode == PoseMode::kUpstream;
+  const Pixel centre = as_upstream ? upstream_principal_point(view.width, view.height) : view.photo_centre;
+  PointmapGrid grid{.points = view.own, .valid = view.valid, .width = view.width, .height = view.height};
+  std::vector<uint8_t> plausible = view.valid;
+  if (!as_upstream) leave_out_impossible(grid, centre, plausible);
+  grid.valid = plausible;
+  double focal = focal_from_pointmap(grid, centre, FocalMethod::kWeiszfeld);
+  is_guess = !(std::isfinite(focal) && focal > 0);
+  if (is_guess) focal = default_focal(view.width, view.height);
+  return {.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v};
+}
+
+double mean(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Whether upstream would take the camera of view 2 for the world, because the pass with the views exchanged is the more confident one.
+bool prefers_exchanged(const Scene& scene, const SwappedPass& swapped) {
+  const double score = mean(scene.views[0].confidence) * mean(scene.views[1].confidence);
+  const double exchanged_score = mean(swapped.second.confidence) * mean(swapped.first.confidence);
+  return !(score > exchanged_score);
+}
+
+// The pixels whose points are asked, in row-major order.
+std::vector<uint32_t> confident_pixels(const PairView& view, PoseMode mode, PoseReport& report) {
+  std::vector<uint32_t> usable;  // photo, and finite
+  for (uint32_t p = 0; p < view.num_pixels(); ++p) {
+    const float* point = &view.in_other[3 * size_t{p}];
+    const bool is_finite = std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]);
+    if (is_finite && !std::isnan(view.confidence[p]) && (view.valid.empty() || view.valid[p] != 0)) usable.push_back(p);
+  }
+  std::vector<uint32_t> confident;
+  std::ranges::copy_if(usable, std::back_inserter(confident), [&](uint32_t p) { return view.confidence[p] > kMinConfidence; });
+  const bool are_enough = static_cast<double>(confident.size()) >= kMinConfidentFraction * static_cast<double>(usable.size());
+  if (mode == PoseMode::kUpstream || usable.empty() || (are_enough && !confident.empty())) return confident;
+
+  report.notes.push_back("only " + std::to_string(confident.size()) + " of " + std::to_string(usable.size()) +
+                         " points have a confidence above 3: the camera was sought from the more confident half");
+  std::vector<float> sorted;
+  for (const uint32_t p : usable) sorted.push_back(view.confidence[p]);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  std::erase_if(usable, [&](uint32_t p) { return view.confidence[p] < *middle; });
+  return usable;
+}
+
+PnpPoints points_to_ask(const PairView& view, const std::vector<uint32_t>& pixels) {
+  PnpPoints points;
+  points.points.reserve(pixels.size());
+  points.pixels.reserve(pixels.size());
+  const auto width = static_cast<uint32_t>(view.width);
+  for (const uint32_t p : pixels) {
+    points.points.push_back({view.in_other[3 * size_t{p}], view.in_other[3 * size_t{p} + 1], view.in_other[3 * size_t{p} + 2]});
+    points.pixels.push_back({static_cast<float>(p % width), static_cast<float>(p / width)});
+  }
+  return points;
+}
+
+void judge(const PnpSolution& solution, PoseReport& report) {
+  report.num_inliers = solution.num_inliers;
+  const std::string agree = std::to_string(solution.num_inliers) + " of " + std::to_string(report.num_points) + " points agree";
+  if (!solution.found()) {
+    report.status = "failed";
+    report.reason = "no camera found for view 2, it is left where view 1 stands: " + solution.failure;
+  } else if (static_cast<double>(solution.num_inliers) < kDoubtfulInliers * static_cast<double>(report.num_points)) {
+    report.status = "doubtful";
+    report.reason = "the camera of view 2 is in doubt: only " + agree;
+  }
+}
+
+// z of the points in another frame. [H, W, 3] -> [H, W]
+std::vector<float> depth_in(const RigidTransform& cam_from_points, std::span<const float> points) {
+  std::vector<float> depth(points.size() / 3);
+  for (size_t p = 0; p < depth.size(); ++p) {
+    depth[p] = static_cast<float>(transform_point(cam_from_points, {points[3 * p], points[3 * p + 1], points[3 * p + 2]})[2]);
+  }
+  return depth;
+}
+
+// Points anew, each on the ray of its pixel.
+void reproject(SceneView& view) {
+  const Camera& camera = *view.camera;
+  size_t pixel = 0;
+  for (int v = 0; v < view.image.height; ++v) {
+    for (int u = 0; u < view.image.width; ++u, ++pixel) {
+      const Point3 in_cam = unproject(camera.network, {static_cast<double>(u), static_cast<double>(v)}, view.depth[pixel]);
+      const Point3 in_world = transform_point(camera.world_from_cam, in_cam);
+      for (size_t c = 0; c < 3; ++c) view.points[3 * pixel + c] = static_cast<float>(in_world[c]);
+    }
+  }
+}
+
+}  // namespace
+
+bool needs_fourth_map(PoseMode mode) {
+  return mode == PoseMode::kUpstream;
+}
+
+PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mode) {
+  check_pair(scene, swapped, mode);
+  PoseReport report;
+  report.mode = mode;
+  std::array<PairView, 2> views = views_of(scene, swapped, mode);
+  for (size_t v = 0; v < 2; ++v) {
+    bool is_guess = false;
+    views[v].intrinsics = estimate_intrinsics(views[v], mode, is_guess);
+    report.focal_px[v] = views[v].intrinsics.fx;
+    if (is_guess) report.notes.push_back("view " + std::to_string(v + 1) + ": its points imply no focal length, 60 degrees were assumed");
+  }
+
+  report.from_exchanged_views = mode == PoseMode::kUpstream && prefers_exchanged(scene, swapped);
+  const size_t moved = report.from_exchanged_views ? 0 : 1;  // the view whose camera is sought in the frame of the other
+  const size_t fixed = 1 - moved;
+  const std::vector<uint32_t> pixels = confident_pixels(views[moved], mode, report);
+  report.num_points = pixels.size();
+  const PnpSolution solution = solve_pnp(points_to_ask(views[moved], pixels), views[moved].intrinsics);
+  judge(solution, report);
+
+  const RigidTransform& moved_from_fixed = solution.cam_from_points;  // the identity when there is none
+  report.rotation_deg = rotation_angle_deg(moved_from_fixed);
+  scene.views[moved].depth = depth_in(moved_from_fixed, views[moved].in_other);
+  scene.views[fixed].depth = depth_in({}, views[fixed].own);
+  for (size_t v = 0; v < 2; ++v) {
+    Camera camera{.world_from_cam = {}, .network = views[v].intrinsics, .original = {}};
+    if (v == 1) camera.world_from_cam = moved == 1 ? inverse(moved_from_fixed) : moved_from_fixed;  // the world is camera 1
+    camera.original = original_intrinsics(camera.network, scene.views[v].transform);
+    scene.views[v].camera = camera;
+  }
+  if (mode == PoseMode::kRaw) return report;
+  for (SceneView& view : scene.views) reproject(view);
+  if (mode == PoseMode::kUpstream) {
+    for (size_t v = 0; v < 2; ++v) scene.views[v].confidence = std::move(views[v].confidence);
+  }
+  return report;
+}
+
+uint64_t pair_pose_bytes(uint64_t num_pixels) {
+  constexpr uint64_t kMaps = (4 + 1) * sizeof(float);
+  // Of the one view whose camera is sought: points and pixels as float, OpenCV's projections, errors and inliers, and these as double.
+  constexpr uint64_t kPnp = (5 + 4 + 5 + 2 * 5) * sizeof(float);
+  return checked_mul(num_pixels, kMaps + kPnp / 2);
+}
+
+}  // namespace pointmap
