@@ -33,6 +33,7 @@ struct PairView {
   std::vector<uint8_t> valid;       // [H, W], 0 in the padding; empty: all
   Pixel photo_centre;               // in pixels of the map; not its middle where the crop lost an odd row or column
   Intrinsics intrinsics;
+  bool is_focal_guessed = false;
 
   size_t num_pixels() const { return confidence.size(); }
 };
@@ -209,10 +210,10 @@ PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mo
   report.mode = mode;
   std::array<PairView, 2> views = views_of(scene, swapped, mode);
   for (size_t v = 0; v < 2; ++v) {
-    bool is_guess = false;
-    views[v].intrinsics = estimate_intrinsics(views[v], mode, is_guess);
+    views[v].intrinsics = estimate_intrinsics(views[v], mode, views[v].is_focal_guessed);
     report.focal_px[v] = views[v].intrinsics.fx;
-    if (is_guess) report.notes.push_back("view " + std::to_string(v + 1) + ": its points imply no focal length, 60 degrees were assumed");
+    if (views[v].is_focal_guessed)
+      report.notes.push_back("view " + std::to_string(v + 1) + ": its points imply no focal length, 60 degrees were assumed");
   }
 
   report.from_exchanged_views = mode == PoseMode::kUpstream && prefers_exchanged(scene, swapped);
@@ -220,7 +221,12 @@ PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mo
   const size_t fixed = 1 - moved;
   const std::vector<uint32_t> pixels = confident_pixels(views[moved], mode, report);
   report.num_points = pixels.size();
-  const PnpSolution solution = solve_pnp(points_to_ask(views[moved], pixels), views[moved].intrinsics);
+  PnpSolution solution;
+  if (mode == PoseMode::kUpstream && views[moved].is_focal_guessed) {
+    solution.failure = "no focal length, without which upstream seeks no camera";
+  } else {
+    solution = solve_pnp(points_to_ask(views[moved], pixels), views[moved].intrinsics);
+  }
   judge(solution, report);
 
   const RigidTransform& moved_from_fixed = solution.cam_from_points;  // the identity when there is none

@@ -290,6 +290,10 @@ TEST(PairPose, GuessesAFocalLengthWhereThereIsNone) {
   const PoseReport report = solve_pair_pose(pair.scene, pair.swapped, PoseMode::kRaw);
   EXPECT_NEAR(report.focal_px[1], 224 / 2 * std::sqrt(3.0), 1e-9);
   EXPECT_THAT(report.notes, testing::Contains(HasSubstr("view 2: its points imply no focal length")));
+  EXPECT_NE(report.status, "failed");
+  // Upstream's solver is handed a focal length of 0 and gives up.
+  std::ranges::fill(pair.scene.views[1].confidence, 20.0f);
+  EXPECT_EQ(solve_pair_pose(pair.scene, pair.swapped, PoseMode::kUpstream).status, "failed");
 }
 
 TEST(PairPose, RefusesMapsThatDoNotFit) {
