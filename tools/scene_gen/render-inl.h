@@ -50,19 +50,21 @@ SG_INLINE void prepare_view(View& view, const Scene& scene, const Camera& camera
 
 SG_INLINE void drop_beyond_far(const Scene& scene, Hit& hit) {
   const float far = scene.surroundings == Surroundings::kGround ? scene.far_m : 1e30f;
-  hit.id = select_int(hit.t < far, hit.id, splat_int(kSkyId));
+  hit.id = select(hit.t < far, hit.id, splat_int(kSkyId));
 }
 
-SG_INLINE void store_tile(void* plane_at_tile, int stride, const void* lanes) {
-  for (int row = 0; row < 4; ++row) {
-    __builtin_memcpy(static_cast<char*>(plane_at_tile) + 4 * row * stride, static_cast<const char*>(lanes) + 16 * row, 16);
-  }
+template <typename T>
+SG_INLINE void store_tile(T* plane_at_tile, int stride, Lanes<T> lanes) {
+  T tile[kLanes];
+  store(tile, lanes);
+  for (int row = 0; row < 4; ++row) __builtin_memcpy(plane_at_tile + row * stride, tile + 4 * row, 16);
 }
 
 // Renders the tile whose first pixel is (x0, y0); returns the light of its pixels inside the picture, lane by lane.
-static F render_tile(const View& view, const ViewBuffers& out, int x0, int y0) {
-  const I column{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}, row{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
-  const I ix = column + x0, iy = row + y0;
+static __attribute__((noinline)) F render_tile(const View& view, const ViewBuffers& out, int x0, int y0) {
+  static constexpr int32_t kColumn[kLanes] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3},
+                           kRow[kLanes] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+  const I ix = load(kColumn) + x0, iy = load(kRow) + y0;
   const V direction = pixel_direction(view, to_float(ix), to_float(iy));
   Hit hit = trace_bundle(*view.context.scene, view.bundle, direction);
   drop_beyond_far(*view.context.scene, hit);
@@ -70,38 +72,41 @@ static F render_tile(const View& view, const ViewBuffers& out, int x0, int y0) {
   const V colour = shade(view.context, view.camera->position, direction, hit, label);
   const F depth = select(hit.id == kSkyId, splat(0), hit.t);
   const int at = y0 * out.stride + x0;
-  store_tile(out.red + at, out.stride, &colour.x);
-  store_tile(out.green + at, out.stride, &colour.y);
-  store_tile(out.blue + at, out.stride, &colour.z);
-  store_tile(out.depth + at, out.stride, &depth);
-  store_tile(out.label + at, out.stride, &label);
+  store_tile(out.red + at, out.stride, colour.x);
+  store_tile(out.green + at, out.stride, colour.y);
+  store_tile(out.blue + at, out.stride, colour.z);
+  store_tile(out.depth + at, out.stride, depth);
+  store_tile(out.label + at, out.stride, label);
   const I inside = (ix < view.camera->width) & (iy < view.camera->height);
   return select(inside, 0.3f * colour.x + 0.6f * colour.y + 0.1f * colour.z, splat(0));
 }
 
+SG_INLINE void average_into(float* plane, F lanes, const int* pixels, int count) {
+  float samples[kLanes];
+  store(samples, lanes);
+  for (int i = 0; i < count; ++i) {
+    const float sum = (samples[4 * i] + samples[4 * i + 1]) + (samples[4 * i + 2] + samples[4 * i + 3]);
+    plane[pixels[i]] = (sum + plane[pixels[i]]) * 0.2f;
+  }
+}
+
 // Four more samples for each of up to four pixels; the pixel becomes the mean of all five.
-static void refine_pixels(const View& view, const ViewBuffers& out, const int* pixels, int count) {
-  F x, y;
+static __attribute__((noinline)) void refine_pixels(const View& view, const ViewBuffers& out, const int* pixels, int count) {
+  float x[kLanes], y[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
     const int pixel = pixels[lane / 4 < count ? lane / 4 : 0];
     constexpr float kOffsetX[4] = {-0.125f, 0.375f, 0.125f, -0.375f}, kOffsetY[4] = {-0.375f, -0.125f, 0.375f, 0.125f};
     x[lane] = static_cast<float>(pixel % out.stride) + kOffsetX[lane % 4];
     y[lane] = static_cast<float>(pixel / out.stride) + kOffsetY[lane % 4];
   }
-  const V direction = pixel_direction(view, x, y);
+  const V direction = pixel_direction(view, load(x), load(y));
   Hit hit = trace_bundle(*view.context.scene, view.bundle, direction);
   drop_beyond_far(*view.context.scene, hit);
   I label;
   const V colour = shade(view.context, view.camera->position, direction, hit, label);
-  const auto average = [&](float* plane, F samples) {
-    for (int i = 0; i < count; ++i) {
-      const float sum = (samples[4 * i] + samples[4 * i + 1]) + (samples[4 * i + 2] + samples[4 * i + 3]);
-      plane[pixels[i]] = (sum + plane[pixels[i]]) * 0.2f;
-    }
-  };
-  average(out.red, colour.x);
-  average(out.green, colour.y);
-  average(out.blue, colour.z);
+  average_into(out.red, colour.x, pixels, count);
+  average_into(out.green, colour.y, pixels, count);
+  average_into(out.blue, colour.z, pixels, count);
 }
 
 static void refine_edges(const View& view, const ViewBuffers& out) {
@@ -134,25 +139,30 @@ SG_INLINE F gamma_curve(F linear) {
 SG_INLINE I to_byte(F light, F gain, F noise) {
   const F exposed = light * gain;
   const F level = gamma_curve(min(exposed * 1.25f / (1.0f + 0.25f * exposed), splat(1)));
-  return __builtin_convertvector(clamp01(level + noise) * 255.0f + 0.5f, I);
+  return truncated(clamp01(level + noise) * 255.0f + 0.5f);
+}
+
+// Triangular in (-amplitude, amplitude), from the low ten bits of two hashes.
+SG_INLINE F noise_from(U hash1, U hash2, float amplitude) {
+  return to_float(as_int(hash1 & 0x3ffu) - as_int(hash2 & 0x3ffu)) * (amplitude / 1024);
 }
 
 static void develop_row(const Camera& camera, const Exposure& exposure, float gain, const ViewBuffers& view, int y, uint8_t* rgb_row) {
-  const I lane{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static constexpr int32_t kLane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const I lane = load(kLane);
   const float cx = 0.5f * static_cast<float>(camera.width - 1), cy = 0.5f * static_cast<float>(camera.height - 1);
   const float inverse_square = 1.0f / (cx * cx + cy * cy + 1.0f), dy = static_cast<float>(y) - cy;
   for (int x0 = 0; x0 < camera.width; x0 += kLanes) {
     const F dx = to_float(lane + x0) - cx;
     const F scale = gain * (1.0f - exposure.vignette * inverse_square * (dx * dx + dy * dy));
-    const U hash1 = finish_hash((U)(lane + (x0 + y * 65536)) * 0x9e3779b9u ^ exposure.seed), hash2 = finish_hash(hash1 + 0x85ebca6bu);
-    const auto noise = [&](int shift) {  // triangular in (-1, 1)
-      return (to_float((I)((hash1 >> shift) & 0x3ffu)) - to_float((I)((hash2 >> shift) & 0x3ffu))) * (exposure.noise / 1024);
-    };
+    const U hash1 = finish_hash(as_unsigned(lane + (x0 + y * 65536)) * 0x9e3779b9u ^ exposure.seed),
+            hash2 = finish_hash(hash1 + 0x85ebca6bu);
     const int at = y * view.stride + x0;
     const Vec3 balance = exposure.white_balance;
-    const I red = to_byte(load(view.red + at), scale * balance.x, noise(0)),
-            green = to_byte(load(view.green + at), scale * balance.y, noise(10)),
-            blue = to_byte(load(view.blue + at), scale * balance.z, noise(20));
+    int32_t red[kLanes], green[kLanes], blue[kLanes];
+    store(red, to_byte(load(view.red + at), scale * balance.x, noise_from(hash1, hash2, exposure.noise)));
+    store(green, to_byte(load(view.green + at), scale * balance.y, noise_from(hash1 >> 10, hash2 >> 10, exposure.noise)));
+    store(blue, to_byte(load(view.blue + at), scale * balance.z, noise_from(hash1 >> 20, hash2 >> 20, exposure.noise)));
     const int count = camera.width - x0 < kLanes ? camera.width - x0 : kLanes;
     for (int i = 0; i < count; ++i) {
       rgb_row[3 * (x0 + i)] = static_cast<uint8_t>(red[i]);
@@ -172,7 +182,7 @@ static void render(const Scene& scene, const Camera& camera, const Exposure& exp
   }
   refine_edges(view, scratch);
   float sum = 0;
-  for (int lane = 0; lane < kLanes; ++lane) sum += light[lane];
+  for (int lane = 0; lane < kLanes; ++lane) sum += light.at(lane);
   const float mean = sum / static_cast<float>(camera.width * camera.height);
   const float gain = exposure.mean_level / (mean > 1e-4f ? mean : 1e-4f);
   for (int y = 0; y < camera.height; ++y) {
@@ -188,8 +198,8 @@ static void trace(const Scene& scene, Vec3 origin, const float* const directions
     Hit hit = trace_bundle(scene, bundle, direction);
     drop_beyond_far(scene, hit);
     const F distance = select(hit.id == kSkyId, splat(0), hit.t);
-    store(t + i, &distance);
-    store(id + i, &hit.id);
+    store(t + i, distance);
+    store(id + i, hit.id);
   }
 }
 
@@ -198,7 +208,7 @@ static void visible(const Scene& scene, Vec3 origin, const float* const points[3
   for (int i = 0; i < count; i += kLanes) {
     const V point{load(points[0] + i), load(points[1] + i), load(points[2] + i)};
     const I open = 1 & ~blocked(scene, bundle, point - splat(origin), splat_int(kSkyId), 0.998f);
-    store(seen + i, &open);
+    store(seen + i, open);
   }
 }
 

@@ -33,13 +33,13 @@ SG_INLINE V solid_normal(const Primitive& solid, V local, I& face) {
   if (solid.solid == Solid::kCylinder) {
     const F radius = (local.x * local.x + local.y * local.y) * (1.0f / (half.x * half.x));
     const I cap = z * z > radius;
-    face = select_int(cap, splat_int(1), splat_int(0));
+    face = select(cap, splat_int(1), splat_int(0));
     return {select(cap, zero, local.x * (1.0f / half.x)), select(cap, zero, local.y * (1.0f / half.x)), select(cap, sign_z, zero)};
   }
   const F x = local.x * (1.0f / half.x), y = local.y * (1.0f / half.y);
   const F ax = abs(x), ay = abs(y), az = abs(z);
   const I on_x = (ax >= ay) & (ax >= az), on_y = ~on_x & (ay >= az);
-  face = select_int(on_x, 1 - (x > 0.0f), select_int(on_y, 3 - (y > 0.0f), 5 - (z > 0.0f)));
+  face = select(on_x, 1 - (x > 0.0f), select(on_y, 3 - (y > 0.0f), 5 - (z > 0.0f)));
   const I on_z = ~on_x & ~on_y;
   return {select(on_x, select(x > 0.0f, one, -one), zero), select(on_y, select(y > 0.0f, one, -one), zero), select(on_z, sign_z, zero)};
 }
@@ -90,25 +90,28 @@ SG_INLINE Surface find_surfaces(const ShadeContext& context, const Hit& hit, V p
   Surface result{splat(Vec3{0, 0, 1}), splat(Vec3{}), splat(0), splat_int(0)};
   uint32_t pending = mask_bits(hit.id != kSkyId);
   while (pending != 0) {
-    const int id = hit.id[__builtin_ctz(pending)];
+    const int id = hit.id.at(__builtin_ctz(pending));
     const I same = hit.id == id;
     pending &= ~mask_bits(same);
     const Surface one = surface_with_id(context, id, point, direction, hit.t);
     result.normal = select(same, one.normal, result.normal);
     result.reflectance = select(same, one.reflectance, result.reflectance);
     result.gloss = select(same, one.gloss, result.gloss);
-    result.face = select_int(same, one.face, result.face);
+    result.face = select(same, one.face, result.face);
   }
   return result;
 }
 
+SG_INLINE F openness_beside(F distance, F facing) {
+  return 1.0f - 0.45f * (1.0f - abs(facing)) / (1.0f + distance * distance * 9.0f);
+}
+
 // How open a point is to ambient light: less near the walls it does not belong to.
 SG_INLINE F openness(const Scene& scene, V point, V normal) {
-  const auto shade = [](F distance, F facing) { return 1.0f - 0.45f * (1.0f - abs(facing)) / (1.0f + distance * distance * 9.0f); };
-  F open = shade(max(point.z, splat(0)), normal.z);
+  F open = openness_beside(max(point.z, splat(0)), normal.z);
   if (scene.surroundings == Surroundings::kRoom) {
-    open *= shade(scene.room_half.x - abs(point.x), normal.x) * shade(scene.room_half.y - abs(point.y), normal.y);
-    open *= shade(2 * scene.room_half.z - point.z, normal.z);
+    open *= openness_beside(scene.room_half.x - abs(point.x), normal.x) * openness_beside(scene.room_half.y - abs(point.y), normal.y);
+    open *= openness_beside(2 * scene.room_half.z - point.z, normal.z);
   }
   return open;
 }

@@ -14,27 +14,26 @@ SG_INLINE U finish_hash(U h) {
   return h ^ (h >> 15);
 }
 SG_INLINE F unit_from_hash(U h) {
-  return to_float((I)(h >> 8)) * 0x1p-24f;
+  return to_float(as_int(h >> 8)) * 0x1p-24f;
 }
 
 SG_INLINE F fade(F t) {
   return t * t * (3.0f - 2.0f * t);
 }
 
+SG_INLINE F corner(U x, U y, U z) {
+  U h = (x ^ y ^ z) * 0x2c1b3c6du;
+  h ^= h >> 15;
+  return unit_from_hash(h * 0x297a2d39u);
+}
+
 // Value noise in [0, 1): smooth between random numbers at whole coordinates.
 SG_INLINE F noise3(V p, uint32_t seed) {
   const I ix = floor_int(p.x), iy = floor_int(p.y), iz = floor_int(p.z);
   const F fx = fade(p.x - to_float(ix)), fy = fade(p.y - to_float(iy)), fz = fade(p.z - to_float(iz));
-  const U x0 = (U)ix * 0x8da6b343u + seed, x1 = x0 + 0x8da6b343u;
-  const U y0 = (U)iy * 0xd8163841u, y1 = y0 + 0xd8163841u;
-  const U z0 = (U)iz * 0xcb1ab31fu, z1 = z0 + 0xcb1ab31fu;
-  const auto corner = [](U x, U y, U z) {
-    U h = x ^ y ^ z;
-    h *= 0x2c1b3c6du;
-    h ^= h >> 15;
-    h *= 0x297a2d39u;
-    return unit_from_hash(h);
-  };
+  const U x0 = as_unsigned(ix) * 0x8da6b343u + seed, x1 = x0 + 0x8da6b343u;
+  const U y0 = as_unsigned(iy) * 0xd8163841u, y1 = y0 + 0xd8163841u;
+  const U z0 = as_unsigned(iz) * 0xcb1ab31fu, z1 = z0 + 0xcb1ab31fu;
   const F low = mix(mix(corner(x0, y0, z0), corner(x1, y0, z0), fx), mix(corner(x0, y1, z0), corner(x1, y1, z0), fx), fy);
   const F high = mix(mix(corner(x0, y0, z1), corner(x1, y0, z1), fx), mix(corner(x0, y1, z1), corner(x1, y1, z1), fx), fy);
   return mix(low, high, fz);
@@ -61,7 +60,7 @@ SG_INLINE F octaves(V p, float longest_wave, float gain, F footprint, uint32_t s
 }
 
 SG_INLINE F cell_random(I i, I j, uint32_t seed) {
-  return unit_from_hash(finish_hash(((U)i * 0x8da6b343u + seed) ^ ((U)j * 0xd8163841u)));
+  return unit_from_hash(finish_hash((as_unsigned(i) * 0x8da6b343u + seed) ^ (as_unsigned(j) * 0xd8163841u)));
 }
 
 // How much of a pixel lies inside, given the signed distance to the edge (positive inside) and the pixel's size.
@@ -130,12 +129,12 @@ SG_INLINE V cells(const Material& m, const PatternInput& in, F rough) {
   for (int dj = -1; dj <= 1; ++dj) {
     for (int di = -1; di <= 1; ++di) {
       const I i = i0 + di, j = j0 + dj;
-      const U h = finish_hash(((U)i * 0x8da6b343u + m.seed) ^ ((U)j * 0xd8163841u));
-      const F dx = x - to_float(i) - to_float((I)(h & 0xffffu)) * 0x1p-16f, dy = y - to_float(j) - to_float((I)(h >> 16)) * 0x1p-16f;
+      const U h = finish_hash((as_unsigned(i) * 0x8da6b343u + m.seed) ^ (as_unsigned(j) * 0xd8163841u));
+      const F dx = x - to_float(i) - to_float(as_int(h & 0xffffu)) * 0x1p-16f, dy = y - to_float(j) - to_float(as_int(h >> 16)) * 0x1p-16f;
       const F distance = dx * dx + dy * dy;
       const I closer = distance < nearest;
       second = min(second, select(closer, nearest, distance));
-      tint = select(closer, to_float((I)((h >> 4) & 0xffu)) * (1.0f / 256), tint);
+      tint = select(closer, to_float(as_int((h >> 4) & 0xffu)) * (1.0f / 256), tint);
       nearest = min(nearest, distance);
     }
   }

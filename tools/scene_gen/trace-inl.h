@@ -88,28 +88,28 @@ SG_INLINE F enter_solid(const Primitive& solid, const Bundle::Entry& entry, V di
   return enter_cylinder(entry.local_origin, local, solid.half, enters);
 }
 
+SG_INLINE void keep_nearer_wall(Hit& hit, F t, I positive, int face) {
+  const I closer = t < hit.t;
+  hit.t = select(closer, t, hit.t);
+  hit.id = select(closer, face - positive, hit.id);  // a true lane is -1
+}
+
 SG_INLINE Hit hit_surroundings(const Scene& scene, Vec3 origin, V direction) {
   if (scene.surroundings == Surroundings::kGround) {
     const F t = -origin.z / direction.z;
     const I below = (direction.z < 0.0f) & (t > 0.0f) & (t < scene.far_m);
-    return {select(below, t, splat(3e38f)), select_int(below, splat_int(kFloorId), splat_int(kSkyId))};
+    return {select(below, t, splat(3e38f)), select(below, splat_int(kFloorId), splat_int(kSkyId))};
   }
   const Vec3 half = scene.room_half;
   const V bound{select(direction.x > 0.0f, splat(half.x), splat(-half.x)), select(direction.y > 0.0f, splat(half.y), splat(-half.y)),
                 select(direction.z > 0.0f, splat(2 * half.z), splat(0))};
   const F tx = (bound.x - origin.x) / direction.x, ty = (bound.y - origin.y) / direction.y, tz = (bound.z - origin.z) / direction.z;
   // A direction without an x part never meets an x wall: x / 0 is infinite, or NaN, which loses every comparison below.
-  F t = splat(3e38f);
-  I id = splat_int(kSkyId);
-  const auto nearer = [&](F candidate, I positive, int face) {
-    const I closer = candidate < t;
-    t = select(closer, candidate, t);
-    id = select_int(closer, face - positive, id);  // a true lane is -1
-  };
-  nearer(tx, direction.x > 0.0f, 0);
-  nearer(ty, direction.y > 0.0f, 2);
-  nearer(tz, direction.z > 0.0f, 4);
-  return {t, id};
+  Hit hit{splat(3e38f), splat_int(kSkyId)};
+  keep_nearer_wall(hit, tx, direction.x > 0.0f, 0);
+  keep_nearer_wall(hit, ty, direction.y > 0.0f, 2);
+  keep_nearer_wall(hit, tz, direction.z > 0.0f, 4);
+  return hit;
 }
 
 // The nearest hit; t is 3e38 and id kSkyId where there is none.
@@ -123,7 +123,7 @@ SG_INLINE Hit trace_bundle(const Scene& scene, const Bundle& bundle, V direction
     const F t = enter_solid(scene.primitives[entry.primitive], entry, direction, enters);
     const I closer = enters & (t < hit.t);
     hit.t = select(closer, t, hit.t);
-    hit.id = select_int(closer, splat_int(kFirstPrimitiveId + entry.primitive), hit.id);
+    hit.id = select(closer, splat_int(kFirstPrimitiveId + entry.primitive), hit.id);
   }
   return hit;
 }
