@@ -54,8 +54,8 @@ void Ops::timed(OpKind kind, double flops, const Fn& fn) {
 std::unique_ptr<PackedLinear> Ops::pack_linear(TensorView weight, TensorView bias, TensorView scale) {
   POINTMAP_CHECK(weight.shape().rank() == 2, "pack_linear: weight is " + weight.shape().to_string() + ", want [N, K]");
   check_weight("pack_linear", weight, 2, bias, weight.shape()[0]);
-  POINTMAP_CHECK(scale.empty() || (scale.shape() == Shape{weight.shape()[0]} && scale.dtype() == DType::kF32),
-                 "pack_linear: scale is " + scale.shape().to_string() + ", want F32 [" + std::to_string(weight.shape()[0]) + "]");
+  POINTMAP_CHECK(scale.empty() || (scale.shape() == Shape{weight.shape()[0]} && is_float_weight(scale.dtype())),
+                 "pack_linear: scale is " + scale.shape().to_string() + ", want [" + std::to_string(weight.shape()[0]) + "]");
   std::unique_ptr<PackedLinear> packed = do_pack_linear(weight, bias, scale);
   packed->out_features = weight.shape()[0];
   packed->in_features = weight.shape()[1];

@@ -117,7 +117,7 @@ class Ops {
   Ops& operator=(const Ops&) = delete;
 
   // Weights. Sources may be F32, F16, BF16 (any view in host memory); bias may be empty.
-  // scale [N], F32: the layer's outputs are multiplied by it (LayerScale, folded into weight and bias); empty for none.
+  // scale [N]: outputs are multiplied by it (LayerScale, folded into weight and bias); empty for none.
   std::unique_ptr<PackedLinear> pack_linear(TensorView weight, TensorView bias, TensorView scale = {});  // [N, K], [N], [N]
   std::unique_ptr<PackedConv2d> pack_conv2d(TensorView weight, TensorView bias, ConvGeometry geometry);  // [O, I, kh, kw], [O]
   std::unique_ptr<PackedConvTranspose2d> pack_conv_transpose2d(TensorView weight, TensorView bias);      // [I, O, k, k], [O]

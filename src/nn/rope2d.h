@@ -13,7 +13,13 @@ struct PatchGrid {
   bool operator==(const PatchGrid&) const = default;
 };
 
-// Angles position * base^(-4k/D), k < D/4, for patches in row-major order with integer positions from 0.
-RopeTable make_rope_table(Ops& ops, PatchGrid grid, int64_t head_dim, double base);
+struct RopePositions {
+  PatchGrid grid = {};
+  int64_t first = 0;      // of the first row and of the first column
+  int64_t num_still = 0;  // tokens before the patches, at position 0: they are not rotated
+};
+
+// Angles position * base^(-4k/D), k < D/4, for the tokens before the patches and the patches in row-major order.
+RopeTable make_rope_table(Ops& ops, const RopePositions& positions, int64_t head_dim, double base);
 
 }  // namespace pointmap

@@ -117,9 +117,14 @@ auto WeightScope::pack(const Shape& weight_shape, const std::optional<Shape>& bi
   return pack_fn(map_->ops(), weight.view(), bias.view());
 }
 
-std::unique_ptr<PackedLinear> WeightScope::linear(int64_t in_features, int64_t out_features) const {
-  return pack(Shape{out_features, in_features}, Shape{out_features}, "",
-              [](Ops& ops, TensorView weight, TensorView bias) { return ops.pack_linear(weight, bias); });
+std::unique_ptr<PackedLinear> WeightScope::linear(int64_t in_features, int64_t out_features, const WeightScope* layer_scale) const {
+  const std::string gamma_name = layer_scale == nullptr ? "" : map_->claim(layer_scale->full_name("gamma"), {out_features});
+  return pack(Shape{out_features, in_features}, Shape{out_features}, "", [&](Ops& ops, TensorView weight, TensorView bias) {
+    if (layer_scale == nullptr) return ops.pack_linear(weight, bias);
+    require_found(gamma_name, layer_scale->full_name("gamma"));
+    const LoadedWeight gamma(map_->source(), gamma_name, {out_features});
+    return ops.pack_linear(weight, bias, gamma.view());
+  });
 }
 
 std::unique_ptr<PackedConv2d> WeightScope::conv2d(const ConvShape& shape) const {

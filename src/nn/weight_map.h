@@ -80,7 +80,8 @@ class WeightScope {
   WeightScope operator[](int64_t index) const { return (*this)[std::string_view(std::to_string(index))]; }
 
   // "weight" [out, in] and "bias" [out]. Null when the map only checks; so for all below.
-  std::unique_ptr<PackedLinear> linear(int64_t in_features, int64_t out_features) const;
+  // layer_scale: the scope of a LayerScale, whose "gamma" [out] multiplies the outputs; null for none.
+  std::unique_ptr<PackedLinear> linear(int64_t in_features, int64_t out_features, const WeightScope* layer_scale = nullptr) const;
   // "weight" [out, in, kernel, kernel] and, unless has_bias is false, "bias" [out]. alias: another name of this scope.
   struct ConvShape {
     int64_t in_channels, out_channels, kernel;

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "golden_run.h"
+#include "golden_dust3r.h"
 #include "recon/preprocess.h"
 
 namespace pointmap {
@@ -12,7 +12,7 @@ namespace {
 class FullGolden : public testing::Test {
  protected:
   // 2.3 GB of weights: made once for all tests.
-  static void SetUpTestSuite() { model_ = std::make_unique<GoldenModel>(Dust3rConfig::large_512_dpt(), Device::kCpu); }
+  static void SetUpTestSuite() { model_ = std::make_unique<GoldenDust3r>(Dust3rConfig::large_512_dpt(), Device::kCpu); }
   static void TearDownTestSuite() { model_.reset(); }
 
   static std::string shared(const std::string& name) { return std::string(POINTMAP_SHARED_DIR) + "/" + name; }
@@ -33,15 +33,19 @@ class FullGolden : public testing::Test {
     model_->run(name, GoldenFile(path), photo("00.png", preset), photo("03.png", preset));
   }
 
-  static std::unique_ptr<GoldenModel> model_;
+  static std::unique_ptr<GoldenDust3r> model_;
 };
 
-std::unique_ptr<GoldenModel> FullGolden::model_;
+std::unique_ptr<GoldenDust3r> FullGolden::model_;
 
 TEST_F(FullGolden, Procedural512x384) {
   const std::string name = "dust3r_full_procedural_512x384";
-  model_->run(name, GoldenFile(golden_path(name)), procedural_image(512, 384, 0, model_->arena()),
-              procedural_image(512, 384, 1, model_->arena()));
+  const auto image = [](int64_t seed) {
+    Tensor rgb = procedural_image(512, 384, seed, model_->arena());
+    for (int64_t i = 0; i < rgb.shape().num_elements(); ++i) rgb.data<float>()[i] = (rgb.data<float>()[i] - 0.5f) / 0.5f;
+    return rgb;
+  };
+  model_->run(name, GoldenFile(golden_path(name)), image(0), image(1));
 }
 
 TEST_F(FullGolden, KitchenPad512) {

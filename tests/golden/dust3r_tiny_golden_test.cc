@@ -1,7 +1,7 @@
 // Exactness of the small models: every stage, every element, on the kernels that users get and on the slow reference.
 #include <gtest/gtest.h>
 
-#include "golden_run.h"
+#include "golden_dust3r.h"
 #include "kernels/cpu/for_each_target_test.h"
 
 namespace pointmap {
@@ -19,9 +19,9 @@ std::vector<TinyCase> cases() {
 
 void run_case(const TinyCase& param, Device device) {
   const GoldenFile golden(golden_path(param.file));
-  GoldenModel model(Dust3rConfig::tiny(param.head), device);
-  const Tensor image1 = image_from_file(golden.npz().array("img1"), model.arena());
-  const Tensor image2 = image_from_file(golden.npz().array("img2"), model.arena());
+  GoldenDust3r model(Dust3rConfig::tiny(param.head), device);
+  const Tensor image1 = image_from_file(golden.npz().array("img1"), 0, model.arena());
+  const Tensor image2 = image_from_file(golden.npz().array("img2"), 0, model.arena());
   model.run(param.file, golden, image1, image2);
 }
 

@@ -10,10 +10,10 @@
 namespace pointmap {
 namespace {
 
-// Maps are (B, C, H, W) in the files and [B, H, W, C] here; points have their coordinates last in both. Told by the name: a cube of
-// a map has the same shape either way.
+// Maps are (B, C, H, W) in the files and [B, H, W, C] here; points have their coordinates last in both, and VGGT's confidences, by
+// sequence and frame, have no channels. Told by the name: a cube of a map has the same shape either way.
 bool is_channels_first(std::string_view stage, const Shape& theirs) {
-  return theirs.rank() == 4 && !stage.starts_with("pts3d");
+  return theirs.rank() == 4 && !stage.starts_with("pts3d") && !stage.ends_with("_conf");
 }
 
 Shape channels_last(const Shape& s) {
@@ -52,13 +52,20 @@ std::vector<std::string> GoldenFile::stages() const {
   return names;
 }
 
+Shape GoldenFile::shape_of(std::string_view stage) const {
+  const auto found = stages_.find(stage);
+  POINTMAP_CHECK(found != stages_.end(), "golden file has no stage '" + std::string(stage) + "'");
+  const Shape theirs{std::span<const int64_t>(found->second.shape)};
+  return is_channels_first(stage, theirs) ? channels_last(theirs) : theirs;
+}
+
 StageError GoldenFile::compare(std::string_view stage, TensorView ours) const {
   const auto found = stages_.find(stage);
   POINTMAP_CHECK(found != stages_.end(), "golden file has no stage '" + std::string(stage) + "'");
   const StageInfo& info = found->second;
   const Shape theirs{std::span<const int64_t>(info.shape)};
   const bool channels_first = is_channels_first(stage, theirs);
-  POINTMAP_CHECK(ours.shape() == (channels_first ? channels_last(theirs) : theirs),
+  POINTMAP_CHECK(ours.shape() == shape_of(stage),
                  "stage '" + std::string(stage) + "': ours is " + ours.shape().to_string() + ", golden " + theirs.to_string());
   const bool sampled = !npz_.has(stage);
   const std::string array_name = (sampled ? "sample:" : "") + std::string(stage);

@@ -31,6 +31,8 @@ class GoldenFile {
   // Names of all stages: every array with error figures.
   std::vector<std::string> stages() const;
   bool has(std::string_view stage) const;
+  // Of a stage in our layout.
+  Shape shape_of(std::string_view stage) const;
   // Compares a stage in our layout (channels last) with the file's (channels first for maps). The file has all elements or 4096
   // samples of them. Throws Error when the file does not have the stage or the shapes do not fit.
   StageError compare(std::string_view stage, TensorView ours) const;

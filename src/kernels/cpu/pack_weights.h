@@ -11,7 +11,7 @@ namespace pointmap::cpu {
 struct WeightSource {
   TensorView weight;  // F32, F16 or BF16
   TensorView bias;    // [num_columns], the same in every group, or empty
-  TensorView scale;   // [num_columns], F32, multiplies weight and bias of every group, or empty
+  TensorView scale;   // [num_columns], multiplies weight and bias of every group, or empty
   int64_t num_groups = 1;
   int64_t num_columns = 0;
   int64_t num_taps = 1;

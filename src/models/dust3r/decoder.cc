@@ -7,7 +7,7 @@ namespace pointmap {
 
 DecoderBlock::DecoderBlock(const WeightScope& w, const Dust3rConfig& config)
     : norm1(w["norm1"], config.dec_embed_dim, config.norm_eps),
-      attn(w["attn"], config.dec_embed_dim, config.dec_num_heads),
+      attn(w["attn"], {.dim = config.dec_embed_dim, .num_heads = config.dec_num_heads}),
       norm_y(w["norm_y"], config.dec_embed_dim, config.norm_eps),
       norm2(w["norm2"], config.dec_embed_dim, config.norm_eps),
       cross_attn(w["cross_attn"], config.dec_embed_dim, config.dec_num_heads),
@@ -15,10 +15,10 @@ DecoderBlock::DecoderBlock(const WeightScope& w, const Dust3rConfig& config)
       mlp(w["mlp"], config.dec_embed_dim, config.mlp_ratio) {}
 
 Tensor DecoderBlock::forward(Ops& ops, TensorView own, const RopeTable& own_rope, TensorView other, const RopeTable& other_rope) const {
-  Tensor x = attn.forward(ops, norm1.forward(ops, own), own_rope, own);
+  Tensor x = attn.forward(ops, norm1.forward(ops, own), &own_rope, own);
   const Tensor y = norm_y.forward(ops, other);
   x = cross_attn.forward(ops, norm2.forward(ops, x), own_rope, y, other_rope, x);
-  x = mlp.forward(ops, norm3.forward(ops, x), x);
+  mlp.add_to(ops, norm3.forward(ops, x), x);
   return x;
 }
 
@@ -36,8 +36,8 @@ Decoder::Decoder(const WeightScope& w, const Dust3rConfig& config, std::vector<i
 std::array<DecodedView, 2> Decoder::forward(Ops& ops, const std::array<TensorView, 2>& features, const std::array<PatchGrid, 2>& grids,
                                             const Progress& progress) const {
   const int64_t head_dim = config_.dec_embed_dim / config_.dec_num_heads;
-  const RopeTable rope1 = make_rope_table(ops, grids[0], head_dim, config_.rope_base);
-  const RopeTable rope2 = make_rope_table(ops, grids[1], head_dim, config_.rope_base);
+  const RopeTable rope1 = make_rope_table(ops, {.grid = grids[0]}, head_dim, config_.rope_base);
+  const RopeTable rope2 = make_rope_table(ops, {.grid = grids[1]}, head_dim, config_.rope_base);
   Tensor a = decoder_embed.forward(ops, features[0]);  // [B, N, C]
   Tensor b = decoder_embed.forward(ops, features[1]);  // [B, M, C]
   ops.probe(a, "decoder_embed.0");

@@ -3,46 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <map>
-#include <sstream>
-#include <vector>
-
 #include "kernels/make_ops.h"
+#include "nn/listed_weights_testing.h"
 #include "nn/synthetic_weights.h"
 
 namespace pointmap {
 namespace {
-
-// The names and shapes of an upstream state dict, as the golden data lists them.
-class ListedSource : public WeightSource {
- public:
-  explicit ListedSource(const std::string& file) {
-    std::ifstream lines(std::string(POINTMAP_SOURCE_DIR) + "/tests/golden/" + file);
-    for (std::string line; std::getline(lines, line);) {
-      const size_t tab = line.find('\t');
-      std::vector<int64_t> dims;
-      std::istringstream numbers(line.substr(tab + 1));
-      for (std::string number; std::getline(numbers, number, ',');) dims.push_back(std::stoll(number));
-      shapes_.emplace(line.substr(0, tab), Shape(dims));
-    }
-  }
-  std::optional<Shape> shape_of(const std::string& name, const Shape&) override {
-    const auto found = shapes_.find(name);
-    return found == shapes_.end() ? std::nullopt : std::optional(found->second);
-  }
-  TensorView load(const std::string&, const Shape&) override { return {}; }
-  void release(const std::string&) override {}
-  std::vector<std::string> names() const override {
-    std::vector<std::string> names;
-    for (const auto& [name, shape] : shapes_) names.push_back(name);
-    return names;
-  }
-  void erase(const std::string& name) { shapes_.erase(name); }
-
- private:
-  std::map<std::string, Shape> shapes_;
-};
 
 WeightReport check(WeightSource& source, const Dust3rConfig& config) {
   WeightMap map(source);
@@ -51,7 +17,7 @@ WeightReport check(WeightSource& source, const Dust3rConfig& config) {
 }
 
 TEST(Dust3r, AsksForExactlyTheTensorsOfThePublishedModel) {
-  ListedSource source("dust3r_512_dpt.names.tsv");
+  ListedWeights source("dust3r_512_dpt.names.tsv");
   const WeightReport report = check(source, Dust3rConfig::large_512_dpt());
   EXPECT_NO_THROW(require_complete(report, "dust3r_512_dpt"));
   EXPECT_EQ(report.num_parameters, 568'810'120);   // specification, section 3.2: those used at inference
@@ -59,15 +25,15 @@ TEST(Dust3r, AsksForExactlyTheTensorsOfThePublishedModel) {
 }
 
 TEST(Dust3r, AcceptsAFileWithTheAliasNamesOnly) {
-  ListedSource source("dust3r_512_dpt.names.tsv");
+  ListedWeights source("dust3r_512_dpt.names.tsv");
   for (const int head : {1, 2}) source.erase("downstream_head" + std::to_string(head) + ".dpt.scratch.layer1_rn.weight");
   EXPECT_TRUE(check(source, Dust3rConfig::large_512_dpt()).ok());
 }
 
 TEST(Dust3r, AsksForExactlyTheTensorsOfTheTinyModels) {
-  ListedSource dpt("dust3r_tiny.names.tsv");
+  ListedWeights dpt("dust3r_tiny.names.tsv");
   EXPECT_NO_THROW(require_complete(check(dpt, Dust3rConfig::tiny(Dust3rConfig::Head::kDpt)), "tiny"));
-  ListedSource linear("dust3r_tinylinear.names.tsv");
+  ListedWeights linear("dust3r_tinylinear.names.tsv");
   EXPECT_NO_THROW(require_complete(check(linear, Dust3rConfig::tiny(Dust3rConfig::Head::kLinear)), "tiny-linear"));
 }
 

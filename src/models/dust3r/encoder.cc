@@ -1,37 +1,27 @@
 #include "models/dust3r/encoder.h"
 
 #include <string>
-#include <utility>
 
 namespace pointmap {
-
-EncoderBlock::EncoderBlock(const WeightScope& w, const Dust3rConfig& config)
-    : norm1(w["norm1"], config.enc_embed_dim, config.norm_eps),
-      attn(w["attn"], config.enc_embed_dim, config.enc_num_heads),
-      norm2(w["norm2"], config.enc_embed_dim, config.norm_eps),
-      mlp(w["mlp"], config.enc_embed_dim, config.mlp_ratio) {}
-
-Tensor EncoderBlock::forward(Ops& ops, Tensor x, const RopeTable& rope) const {
-  x = attn.forward(ops, norm1.forward(ops, x), rope, x);
-  x = mlp.forward(ops, norm2.forward(ops, x), x);
-  return x;
-}
 
 Encoder::Encoder(const WeightScope& w, const Dust3rConfig& config)
     : config_(config),
       patch_embed(w["patch_embed"], config.enc_embed_dim, config.patch_size),
       enc_norm(w["enc_norm"], config.enc_embed_dim, config.norm_eps) {
+  const TransformerBlockConfig block{
+      .dim = config.enc_embed_dim, .num_heads = config.enc_num_heads, .mlp_ratio = config.mlp_ratio, .norm_eps = config.norm_eps};
   enc_blocks.reserve(static_cast<size_t>(config.enc_depth));
-  for (int64_t i = 0; i < config.enc_depth; ++i) enc_blocks.emplace_back(w["enc_blocks"][i], config);
+  for (int64_t i = 0; i < config.enc_depth; ++i) enc_blocks.emplace_back(w["enc_blocks"][i], block);
 }
 
 Tensor Encoder::forward(Ops& ops, TensorView images, const Progress& progress, std::string_view view) const {
-  const RopeTable rope = make_rope_table(ops, grid_of(images), config_.enc_embed_dim / config_.enc_num_heads, config_.rope_base);
+  const int64_t head_dim = config_.enc_embed_dim / config_.enc_num_heads;
+  const RopeTable rope = make_rope_table(ops, {.grid = grid_of(images)}, head_dim, config_.rope_base);
   Tensor x = patch_embed.forward(ops, images);  // [B, N, C]
   ops.probe(x, "patch_embed", view);
   for (size_t i = 0; i < enc_blocks.size(); ++i) {
     progress.step("encoder", static_cast<int>(i), static_cast<int>(enc_blocks.size()));
-    x = enc_blocks[i].forward(ops, std::move(x), rope);
+    x = enc_blocks[i].forward(ops, x, &rope);
     ops.probe(x, "enc_block_", i, view);
   }
   x = enc_norm.forward(ops, x);

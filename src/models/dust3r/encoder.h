@@ -6,26 +6,11 @@
 
 #include "base/progress.h"
 #include "models/dust3r/config.h"
-#include "nn/attention.h"
 #include "nn/conv.h"
 #include "nn/layer_norm.h"
-#include "nn/linear.h"
+#include "nn/transformer_block.h"
 
 namespace pointmap {
-
-// Pre-norm transformer block.
-class EncoderBlock {
- public:
-  EncoderBlock(const WeightScope& w, const Dust3rConfig& config);
-  // x [B, N, C] -> [B, N, C]
-  Tensor forward(Ops& ops, Tensor x, const RopeTable& rope) const;
-
- private:
-  LayerNorm norm1;
-  SelfAttention attn;
-  LayerNorm norm2;
-  Mlp mlp;
-};
 
 class Encoder {
  public:
@@ -37,7 +22,7 @@ class Encoder {
  private:
   Dust3rConfig config_;
   PatchEmbed patch_embed;
-  std::vector<EncoderBlock> enc_blocks;
+  std::vector<TransformerBlock> enc_blocks;
   LayerNorm enc_norm;
 };
 

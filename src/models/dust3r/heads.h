@@ -33,26 +33,10 @@ class DptHead : public Head {
   Tensor forward(Ops& ops, TensorView features, const DecodedView& decoded) const override;
 
  private:
-  Tensor probed(Ops& ops, const char* name, Tensor x) const;
-
   std::vector<int64_t> hooks_;
   int number_;
-  // act_postprocess.k: a 1x1 projection, then a change of resolution (4x, 2x, none, 1/2).
-  Conv2d act_postprocess_0_0;
-  ConvTranspose2d act_postprocess_0_1;
-  Conv2d act_postprocess_1_0;
-  ConvTranspose2d act_postprocess_1_1;
-  Conv2d act_postprocess_2_0;
-  Conv2d act_postprocess_3_0;
-  Conv2d act_postprocess_3_1;
-  Conv2d layer1_rn;
-  Conv2d layer2_rn;
-  Conv2d layer3_rn;
-  Conv2d layer4_rn;
-  FeatureFusionBlock refinenet1;
-  FeatureFusionBlock refinenet2;
-  FeatureFusionBlock refinenet3;
-  FeatureFusionBlock refinenet4;
+  std::vector<ReassembleBlock> act_postprocess;  // finest level first
+  PyramidFusion scratch;
   Conv2d head_0;
   Conv2d head_2;
   Conv2d head_4;
