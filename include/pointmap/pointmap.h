@@ -56,8 +56,8 @@ std::string_view pose_mode_name(PoseMode mode);  // "raw", "reprojected", "upstr
 PoseMode parse_pose_mode(std::string_view name);
 
 struct ReconstructOptions {
-  // How photos become the network's input: "keep" (long side 512, cropped to multiples of 16, squares stay square), "dust3r"
-  // (upstream's loader, squares become 4:3), "dust3r224", "pad512" (centred on a grey square).
+  // How photos become the network's input: "keep" (long side as the model was trained on, 512 for most; cropped to multiples of 16, squares
+  // stay square), "dust3r" (upstream's loader at 512, squares become 4:3), "dust3r224", "pad512" (centred on a grey square).
   std::string preset = "keep";
   bool keep_raw = false;                      // also keep the network's values before activation
   bool pose = false;                          // also fill SceneView::camera and depth: a second decoder pass, and one more head

@@ -1,5 +1,6 @@
 #include "recon/dust3r_config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -43,6 +44,16 @@ double rope_base(const ConfigMap& config) {
   return base;
 }
 
+// [512, 512]: the longer of the two.
+int64_t image_size(const ConfigMap& config, int64_t fallback) {
+  const double fallback_px = static_cast<double>(fallback);
+  const std::vector<double> sides = config.get_numbers("img_size", {fallback_px, fallback_px});
+  if (sides.size() == 2 && sides[0] >= 1 && sides[0] <= 65536 && sides[1] >= 1 && sides[1] <= 65536) {
+    return static_cast<int64_t>(std::max(sides[0], sides[1]));
+  }
+  fail(config, "img_size", "another list", "two sides in pixels, such as [512, 512]");
+}
+
 int64_t count_blocks(const Checkpoint& checkpoint, const std::string& prefix) {
   int64_t count = 0;
   while (checkpoint.find(prefix + std::to_string(count) + ".norm1.weight") != nullptr) ++count;
@@ -60,6 +71,7 @@ Dust3rConfig dust3r_config_from(const ConfigMap& config) {
   const std::string head = config.get_string("head_type", "linear");
   if (head != "dpt" && head != "linear") fail(config, "head_type", "'" + head + "'", "'dpt' or 'linear'");
   result.head = head == "dpt" ? Dust3rConfig::Head::kDpt : Dust3rConfig::Head::kLinear;
+  result.img_size = image_size(config, result.img_size);
   result.patch_size = config.get_int("patch_size", result.patch_size);
   result.enc_embed_dim = config.get_int("enc_embed_dim", result.enc_embed_dim);
   result.enc_depth = config.get_int("enc_depth", result.enc_depth);

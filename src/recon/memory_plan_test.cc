@@ -51,7 +51,9 @@ TEST_P(MemoryPlanTest, IsNearWhatARunHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Dust3r, MemoryPlanTest,
                          testing::Values(PlanCase{"synthetic:dust3r-tiny", 224, 224}, PlanCase{"synthetic:dust3r-tiny", 320, 192},
-                                         PlanCase{"synthetic:dust3r-tiny-linear", 512, 384}),
+                                         PlanCase{"synthetic:dust3r-tiny-linear", 512, 384},
+                                         PlanCase{"synthetic:dust3r-tiny-linear", 128, 96},
+                                         PlanCase{"synthetic:dust3r-tiny-linear", 256, 192}),
                          [](const auto& test) {
                            return std::to_string(test.param.width) + "x" + std::to_string(test.param.height) + "_" +
                                   std::to_string(test.index);

@@ -12,8 +12,7 @@
 namespace pointmap {
 namespace {
 
-constexpr int kPatch = 16;
-constexpr int kLongSide = 512;
+constexpr int kUpstreamLongSide = 512;
 constexpr int kShortSide224 = 224;
 constexpr uint8_t kPadGrey = 128;
 constexpr int64_t kMaxPixels = int64_t{256} << 20;  // of any picture made on the way
@@ -47,11 +46,11 @@ Size scaled_to_long_side(const Image& image, int long_side) {
 }
 
 // The patch-aligned box around the centre. For odd sides the last column or row is lost first.
-Box crop_to_patches(Size size, bool keep_square) {
+Box crop_to_patches(Size size, int patch, bool keep_square) {
   const int centre_x = size.width / 2;
   const int centre_y = size.height / 2;
-  const int half_width = 2 * centre_x / kPatch * (kPatch / 2);
-  int half_height = 2 * centre_y / kPatch * (kPatch / 2);
+  const int half_width = 2 * centre_x / patch * (patch / 2);
+  int half_height = 2 * centre_y / patch * (patch / 2);
   if (size.width == size.height && !keep_square) half_height = 3 * half_width / 4;
   return {centre_x - half_width, centre_y - half_height, 2 * half_width, 2 * half_height};
 }
@@ -90,17 +89,20 @@ void scale_and_crop(PreparedView& view, const Image& photo, Size scaled, const B
   view.transform.offset_y = view.transform.scale_y * box.top;
 }
 
-void prepare_512(PreparedView& view, const Image& photo, bool keep_square, const std::string& name) {
-  const Size scaled = scaled_to_long_side(photo, kLongSide);
-  if (std::min(scaled.width, scaled.height) < kPatch) {
-    throw Error{kUnsupported, name + ": " + text(photo.width, photo.height) +
-                                  " is too elongated: at a long side of 512 the short side is " +
-                                  std::to_string(std::min(scaled.width, scaled.height)) + " pixels, at least 16 are wanted"};
+void prepare_long_side(PreparedView& view, const Image& photo, bool keep_square, const NetworkSize& size, const std::string& name) {
+  const Size scaled = scaled_to_long_side(photo, size.long_side);
+  if (std::min(scaled.width, scaled.height) < size.patch) {
+    throw Error{kUnsupported, name + ": " + text(photo.width, photo.height) + " is too elongated: at a long side of " +
+                                  std::to_string(size.long_side) + " the short side is " +
+                                  std::to_string(std::min(scaled.width, scaled.height)) + " pixels, at least " +
+                                  std::to_string(size.patch) + " are wanted"};
   }
-  scale_and_crop(view, photo, scaled, crop_to_patches(scaled, keep_square));
+  scale_and_crop(view, photo, scaled, crop_to_patches(scaled, size.patch, keep_square));
   if (scaled.width != scaled.height) return;
-  view.notes.push_back(keep_square ? "square photo kept square (512x512); upstream crops it to 512x384 (preset dust3r)"
-                                   : "square photo cropped to 512x384, as upstream does; preset keep keeps it whole");
+  view.notes.push_back(
+      keep_square
+          ? "square photo kept square (" + text(view.image.width, view.image.height) + "); upstream crops it to 4:3 (preset dust3r)"
+          : "square photo cropped to " + text(view.image.width, view.image.height) + ", as upstream does; preset keep keeps it whole");
 }
 
 void prepare_224(PreparedView& view, const Image& photo, const std::string& name) {
@@ -122,8 +124,8 @@ void prepare_pad512(PreparedView& view, const Image& photo, const std::string& n
     const size_t at = (static_cast<size_t>(top + y) * static_cast<size_t>(side) + static_cast<size_t>(left)) * 3;
     std::copy_n(photo.pixel(0, y), static_cast<size_t>(photo.width) * 3, square.rgb.data() + at);
   }
-  view.image = resize_image(square, kLongSide, kLongSide, ResizeFilter::kBicubic);
-  view.transform.scale_x = view.transform.scale_y = static_cast<double>(side) / kLongSide;
+  view.image = resize_image(square, kUpstreamLongSide, kUpstreamLongSide, ResizeFilter::kBicubic);
+  view.transform.scale_x = view.transform.scale_y = static_cast<double>(side) / kUpstreamLongSide;
   view.transform.offset_x = -left;
   view.transform.offset_y = -top;
 }
@@ -152,7 +154,7 @@ DecodeOptions decode_options_for(Preset preset) {
   return {.alpha = upstream ? AlphaRule::kDrop : AlphaRule::kOverWhite};
 }
 
-PreparedView prepare_view(const DecodedImage& photo, Preset preset, const std::string& name) {
+PreparedView prepare_view(const DecodedImage& photo, Preset preset, const std::string& name, const NetworkSize& size) {
   POINTMAP_CHECK(photo.image.width > 0 && photo.image.height > 0, name + ": the photo is empty");
   PreparedView view;
   view.transform.exif_orientation = photo.exif_orientation;
@@ -160,10 +162,10 @@ PreparedView prepare_view(const DecodedImage& photo, Preset preset, const std::s
   view.transform.stored_height = photo.stored_height;
   switch (preset) {
     case Preset::kKeep:
-      prepare_512(view, photo.image, /*keep_square=*/true, name);
+      prepare_long_side(view, photo.image, /*keep_square=*/true, size, name);
       break;
     case Preset::kDust3r:
-      prepare_512(view, photo.image, /*keep_square=*/false, name);
+      prepare_long_side(view, photo.image, /*keep_square=*/false, {.long_side = kUpstreamLongSide, .patch = size.patch}, name);
       break;
     case Preset::kDust3r224:
       prepare_224(view, photo.image, name);
@@ -179,6 +181,13 @@ PreparedView prepare_view(const DecodedImage& photo, Preset preset, const std::s
                                                                    : "transparency dropped, as upstream does: hidden colours show");
   }
   return view;
+}
+
+std::string size_note(Preset preset, const Image& prepared, const NetworkSize& size) {
+  const int long_side = std::max(prepared.width, prepared.height);
+  if (preset == Preset::kKeep || long_side == size.long_side) return "";
+  return "this preset makes pictures with a long side of " + std::to_string(long_side) + ", the model was trained on " +
+         std::to_string(size.long_side) + "; preset keep follows the model";
 }
 
 void normalize_rgb(const Image& image, float* out) {

@@ -240,6 +240,42 @@ TEST(Preprocess, TheSmallestPhotoIsScaledUp) {
   }
 }
 
+// A model trained on smaller pictures gets smaller pictures, whatever the photo's size; what the transform says still holds.
+TEST(Preprocess, KeepFollowsTheModel) {
+  const struct {
+    int width, height, long_side, patch;
+    int network_width, network_height, left, top;  // of the crop, in scaled pixels
+  } rows[] = {
+      {512, 384, 192, 16, 192, 144, 0, 0}, {128, 96, 192, 16, 192, 144, 0, 0},   {256, 192, 256, 16, 256, 192, 0, 0},
+      {128, 96, 128, 16, 128, 96, 0, 0},   {333, 500, 192, 16, 128, 192, 0, 0},  {1920, 1080, 192, 16, 192, 96, 0, 6},
+      {640, 480, 224, 16, 224, 160, 0, 4}, {1000, 600, 200, 16, 192, 112, 4, 4}, {700, 525, 518, 14, 518, 378, 0, 5},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::to_string(row.width) + "x" + std::to_string(row.height) + " at " + std::to_string(row.long_side));
+    const NetworkSize size{.long_side = row.long_side, .patch = row.patch};
+    const PreparedView view = prepare_view(photo_of(plain(row.width, row.height, 9)), Preset::kKeep, "plain", size);
+    EXPECT_EQ(view.image.width, row.network_width);
+    EXPECT_EQ(view.image.height, row.network_height);
+    EXPECT_DOUBLE_EQ(view.transform.offset_x, view.transform.scale_x * row.left);
+    EXPECT_DOUBLE_EQ(view.transform.offset_y, view.transform.scale_y * row.top);
+    EXPECT_EQ(size_note(Preset::kKeep, view.image, size), "");
+    EXPECT_THAT(view.notes, IsEmpty());
+  }
+  const PreparedView square = prepare_view(photo_of(plain(700, 700, 9)), Preset::kKeep, "plain", {.long_side = 192});
+  EXPECT_EQ(square.image.height, 192);
+  EXPECT_THAT(square.notes, ElementsAre(HasSubstr("192x192")));
+}
+
+TEST(Preprocess, OtherPresetsKeepTheirSizeAndSayThatItIsNotTheModels) {
+  const NetworkSize demo{.long_side = 192};
+  for (const Preset preset : {Preset::kDust3r, Preset::kPad512}) {
+    const PreparedView view = prepare_view(photo_of(plain(640, 480, 9)), preset, "plain", demo);
+    EXPECT_EQ(view.image.width, 512);
+    EXPECT_THAT(size_note(preset, view.image, demo), HasSubstr("long side of 512, the model was trained on 192"));
+    EXPECT_EQ(size_note(preset, view.image, NetworkSize{}), "");
+  }
+}
+
 TEST(Preprocess, PresetNames) {
   EXPECT_EQ(preset_from_name("keep"), Preset::kKeep);
   EXPECT_EQ(preset_from_name("dust3r"), Preset::kDust3r);

@@ -64,9 +64,14 @@ std::vector<PreparedView> Session::prepare(const std::vector<Photo>& photos, Pre
     const Photo& photo = photos[i];
     const DecodedImage decoded =
         photo.bytes.empty() ? read_image(photo.name, decode_options) : decode_image(photo.bytes, photo.name, decode_options);
-    views[i] = prepare_view(decoded, preset, photo.name);
+    views[i] = prepare_view(decoded, preset, photo.name, network_size());
+    if (std::string note = size_note(preset, views[i].image, network_size()); !note.empty()) views[i].notes.push_back(std::move(note));
   });
   return views;
+}
+
+NetworkSize Session::network_size() const {
+  return {.long_side = static_cast<int>(model_.config().img_size), .patch = static_cast<int>(model_.config().patch_size)};
 }
 
 std::array<PatchGrid, 2> Session::grids_of(const std::vector<PreparedView>& views) const {

@@ -28,6 +28,7 @@ class Session {
 
  private:
   std::vector<PreparedView> prepare(const std::vector<Photo>& photos, Preset preset, const ReconstructOptions& options);
+  NetworkSize network_size() const;
   std::array<PatchGrid, 2> grids_of(const std::vector<PreparedView>& views) const;
   MemoryPlan plan_memory(const std::vector<PreparedView>& views, bool with_pose) const;
 

@@ -36,6 +36,7 @@ Dust3rConfig Dust3rConfig::tiny(Head head) {
 void Dust3rConfig::validate() const {
   // Upper bounds keep a hostile config.json from asking for terabytes; they are far above any published model.
   require_range("patch_size", patch_size, 1, 64);
+  require_range("img_size", img_size, patch_size, 4096);
   require_range("enc_embed_dim", enc_embed_dim, 4, 16384);
   require_range("enc_depth", enc_depth, 1, 256);
   require_range("enc_num_heads", enc_num_heads, 1, 256);

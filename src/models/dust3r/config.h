@@ -12,6 +12,7 @@ struct Dust3rConfig {
     kLinear,  // one projection per patch: the *_linear checkpoints
   };
 
+  int64_t img_size = 512;  // longer side of the pictures it was trained on; others work, less well
   int64_t patch_size = 16;
   int64_t enc_embed_dim = 1024;
   int64_t enc_depth = 24;
