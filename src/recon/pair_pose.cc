@@ -38,6 +38,13 @@ struct PairView {
   size_t num_pixels() const { return confidence.size(); }
 };
 
+// Of a flat index into a map.
+Pixel pixel_at(size_t index, int width) {
+  const size_t row = index / static_cast<size_t>(width);
+  const size_t column = index % static_cast<size_t>(width);
+  return {static_cast<double>(column), static_cast<double>(row)};
+}
+
 void check_map(const char* what, size_t num_coordinates, size_t num_confidences, const SceneView& view) {
   const size_t pixels = static_cast<size_t>(view.image.width) * static_cast<size_t>(view.image.height);
   POINTMAP_CHECK(pixels > 0 && num_coordinates == 3 * pixels && num_confidences == pixels,
@@ -99,9 +106,8 @@ void leave_out_impossible(const PointmapGrid& grid, Pixel centre, std::vector<ui
   for (size_t p = 0; p < valid.size(); ++p) {
     const Point3 point = {grid.points[3 * p], grid.points[3 * p + 1], grid.points[3 * p + 2]};
     const Pixel seen_at = project(camera, point);
-    const double u = static_cast<double>(p % static_cast<size_t>(grid.width));
-    const double v = static_cast<double>(p / static_cast<size_t>(grid.width));
-    if (!(point[2] > 0 && std::hypot(seen_at.u - u, seen_at.v - v) <= max_distance_px)) valid[p] = 0;
+    const Pixel pixel = pixel_at(p, grid.width);
+    if (!(point[2] > 0 && std::hypot(seen_at.u - pixel.u, seen_at.v - pixel.v) <= max_distance_px)) valid[p] = 0;
   }
 }
 
@@ -145,6 +151,7 @@ std::vector<uint32_t> confident_pixels(const PairView& view, PoseMode mode, Pose
   report.notes.push_back("only " + std::to_string(confident.size()) + " of " + std::to_string(usable.size()) +
                          " points have a confidence above 3: the camera was sought from the more confident half");
   std::vector<float> sorted;
+  sorted.reserve(usable.size());
   for (const uint32_t p : usable) sorted.push_back(view.confidence[p]);
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
@@ -156,10 +163,10 @@ PnpPoints points_to_ask(const PairView& view, const std::vector<uint32_t>& pixel
   PnpPoints points;
   points.points.reserve(pixels.size());
   points.pixels.reserve(pixels.size());
-  const auto width = static_cast<uint32_t>(view.width);
   for (const uint32_t p : pixels) {
     points.points.push_back({view.in_other[3 * size_t{p}], view.in_other[3 * size_t{p} + 1], view.in_other[3 * size_t{p} + 2]});
-    points.pixels.push_back({static_cast<float>(p % width), static_cast<float>(p / width)});
+    const Pixel pixel = pixel_at(p, view.width);
+    points.pixels.push_back({static_cast<float>(pixel.u), static_cast<float>(pixel.v)});
   }
   return points;
 }
