@@ -65,7 +65,7 @@ class Rule:
 ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
     f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "camera", "scene", "export", "compare")
 )
-PAGE, REPORT = "include/pointmap/pointmap.h", "include/pointmap/report.h"
+PAGE, REPORT, MODELS = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models"))
 
 BASE, TENSOR, GEOMETRY, OPS = "src/base", "src/tensor", "src/geometry", "src/kernels/ops.h"
 IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "colmap"))
@@ -73,7 +73,7 @@ IO = ("src/io/safetensors", "src/io/config", "src/io/hub", *IO_FORMATS)
 ONLY_MAKE_OPS = {"src/kernels/make_ops.h": "choosing a device is for make_ops.cc and above the models"}
 
 
-PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT)
+PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT, MODELS)
 
 
 def io_rule(*more, **outside):
@@ -93,6 +93,7 @@ RULES = {
     # What a run takes and gives: recon speaks in these, api keeps their promises.
     PAGE: Rule(5, (ERROR, PROGRESS, SCENE)),
     REPORT: Rule(5, (EXPORT, PAGE)),
+    MODELS: Rule(5, (PAGE,)),
     "src/base": Rule(0, (ERROR, PROGRESS), packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
     "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256
@@ -110,12 +111,13 @@ RULES = {
     "src/kernels/cpu": Rule(2, ("src/kernels", BASE, TENSOR), packages=("highway", "intrinsics"), never=ONLY_MAKE_OPS),
     "src/kernels/cuda": Rule(2, ("src/kernels", BASE, TENSOR), packages=("cuda",), never=ONLY_MAKE_OPS),
     "src/kernels/no_cuda": Rule(2, ("src/kernels", BASE, TENSOR), never=ONLY_MAKE_OPS),
+    "src/demo_model": Rule(2),
     "src/nn": Rule(3, (OPS, TENSOR, BASE)),
     "src/scene": Rule(3, (SCENE, EXPORT, COMPARE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",), cc_packages=("json",)),
     "src/models/dust3r": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),
-    "src/recon": Rule(5, (PAGE, REPORT, BASE, TENSOR, *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json",)),
+    "src/recon": Rule(5, (PAGE, REPORT, MODELS, BASE, TENSOR, "src/demo_model", *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json",)),
     "src/api": Rule(6, ("src/recon", "src/scene", "src/io/hub", *PUBLIC), cc_packages=("json",)),
     "include/pointmap": Rule(6, PUBLIC),
     "apps/cli": Rule(7, PUBLIC, packages=("cli11", "os")),

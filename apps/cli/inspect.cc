@@ -45,7 +45,7 @@ void add_inspect(CLI::App& app, Context& context) {
   };
   CLI::App* command = app.add_subcommand("inspect", "What a model holds; exit code 1 when it is not whole");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("model", arguments->model, "A file or folder, hf:ORG/NAME[@REV], a short name, or synthetic:NAME")->required();
+  command->add_option("model", arguments->model, "A file or folder, hf:ORG/NAME[@REV], a short name, demo, or synthetic:NAME")->required();
   command->add_flag("--tensors", arguments->tensors, "List every tensor of the file");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->callback([arguments, &context] {

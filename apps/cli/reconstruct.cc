@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "model_option.h"
 #include "pointmap/export.h"
 #include "pointmap/pointmap.h"
 #include "pointmap/report.h"
@@ -47,12 +48,12 @@ void print_summary(const Reconstruction& run, const std::vector<ExportedFile>& f
 }
 
 int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
+  const std::string model = model_or_default(arguments.model, arguments.quiet);
   StatusLine status(arguments.quiet);
   const Progress progress{.on_step = [&](std::string_view stage, int done, int total) { status.step(stage, done, total); },
                           .cancel = &cancel};
   Reconstructor reconstructor = Reconstructor::open(
-      arguments.model,
-      {.num_threads = arguments.num_threads, .precision = arguments.precision, .memory_limit_bytes = arguments.memory_limit_bytes});
+      model, {.num_threads = arguments.num_threads, .precision = arguments.precision, .memory_limit_bytes = arguments.memory_limit_bytes});
   if (!arguments.quiet) std::cerr << "licence of the weights: " << reconstructor.model().license << "\n";
   std::vector<Photo> photos;
   for (const std::string& name : arguments.photos) photos.push_back({.name = name, .bytes = {}});
@@ -97,8 +98,7 @@ void add_reconstruct(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("reconstruct", "Two photos to pointmaps: point cloud, depth and arrays");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("photos", arguments->photos, "Two photos (JPEG, PNG, WebP, HEIC)")->required()->expected(2);
-  command->add_option("-m,--model", arguments->model, "A file or folder, hf:ORG/NAME[@REV], a short name (dust3r), or synthetic:NAME")
-      ->required();
+  add_model_option(*command, arguments->model);
   command->add_option("-o,--output", arguments->folder, "Folder for the results")->required();
   command->add_option("--preset", arguments->preset, "How photos become the network's input")
       ->check(CLI::IsMember({"keep", "dust3r", "dust3r224", "pad512"}))

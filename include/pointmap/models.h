@@ -11,6 +11,15 @@
 
 namespace pointmap {
 
+struct DefaultModel {
+  std::string name;
+  std::string notice;  // one line for the user: what it is, and how to get another
+};
+
+// What to run when nobody names a model: "dust3r" when it is in the Hugging Face cache, else "demo", which is part of this library and was
+// trained on synthetic scenes only.
+DefaultModel default_model();
+
 struct TensorInfo {
   std::string name;
   std::string dtype;

@@ -59,8 +59,8 @@ struct ReconstructOptions {
   // How photos become the network's input: "keep" (long side as the model was trained on, 512 for most; cropped to multiples of 16, squares
   // stay square), "dust3r" (upstream's loader at 512, squares become 4:3), "dust3r224", "pad512" (centred on a grey square).
   std::string preset = "keep";
-  bool keep_raw = false;                      // also keep the network's values before activation
-  bool pose = false;                          // also fill SceneView::camera and depth: a second decoder pass, and one more head
+  bool keep_raw = false;  // also keep the network's values before activation
+  bool pose = false;      // also fill SceneView::camera and depth: a second decoder pass, and one more head
   PoseMode pose_mode = PoseMode::kRaw;
   uint64_t max_pixels = uint64_t{256} << 20;  // of one photo; checked before decoding
   Progress progress = {};                     // called on the calling thread
@@ -69,7 +69,7 @@ struct ReconstructOptions {
 struct ModelInfo {
   std::string name;         // as the caller named it
   std::string family;       // "dust3r"
-  std::string path;         // file or folder; empty for synthetic models
+  std::string path;         // file or folder; empty for demo and synthetic models
   std::string fingerprint;  // tells checkpoints apart; empty for synthetic models
   std::string dtype;        // of the weights in the file, "F32"; several are joined by '+'
   std::string license;      // of the weights, as far as we know
@@ -122,7 +122,8 @@ struct Reconstruction {
 class Reconstructor {
  public:
   // model: a .safetensors file, an index or a folder; "hf:ORG/NAME[@REV]" or a short name such as "dust3r", looked up in the
-  // Hugging Face cache (see download_model in pointmap/models.h); or "synthetic:dust3r-512-dpt", "synthetic:dust3r-tiny",
+  // Hugging Face cache (see download_model in pointmap/models.h); "demo", a small model inside this library, trained on synthetic scenes
+  // only (see also default_model in pointmap/models.h); or "synthetic:dust3r-512-dpt", "synthetic:dust3r-tiny",
   // "synthetic:dust3r-tiny-linear", whose weights are made from their names and show exactness, not geometry.
   // Reads headers only: what does not fit is found here, the weights are loaded by load() or the first reconstruct().
   static Reconstructor open(const std::string& model, const LoadOptions& options = {});

@@ -2,9 +2,14 @@
 #include "pointmap/models.h"
 
 #include "io/hub/fetch.h"
+#include "recon/default_model.h"
 #include "recon/model_loader.h"
 
 namespace pointmap {
+
+DefaultModel default_model() {
+  return default_model_for(HubEnvironment::from_process_env());
+}
 
 ModelReport inspect_model(const std::string& model) {
   const ModelInspection inspection = inspect(model);

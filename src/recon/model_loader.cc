@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "demo_model/demo_model.h"
+#include "io/config/config_parser.h"
 #include "io/hub/hub_cache.h"
 #include "nn/synthetic_weights.h"
 #include "recon/checkpoint_weights.h"
@@ -91,6 +93,26 @@ Dust3rConfig config_of(const Checkpoint& checkpoint, const fs::path& path, std::
   return dust3r_config_from(checkpoint);
 }
 
+// What is the same for every model that has a file: identity and the comparison of its tensors with what the network wants.
+void inspect_checkpoint(ModelInspection& result) {
+  result.info.dtype = dtypes_of(*result.checkpoint);
+  result.info.fingerprint = result.checkpoint->fingerprint();
+  CheckpointWeights source(*result.checkpoint);
+  result.weights = check(source, result.config);
+}
+
+void inspect_demo(ModelInspection& result) {
+  const DemoModel demo = demo_model();
+  if (!demo.in_this_build()) {
+    throw Error{kNotFound, "the model 'demo' is not part of this build: models/demo/model.safetensors and config.json were not there"};
+  }
+  result.checkpoint = Checkpoint::from_bytes(demo.weights, "demo");
+  result.info.license = parse_model_name("demo").license;
+  result.info.notes.push_back("demo: a small model trained on synthetic scenes only; for photographs use published weights (dust3r)");
+  result.config = dust3r_config_from(parse_config(demo.config, "config.json of the model 'demo'"));
+  inspect_checkpoint(result);
+}
+
 }  // namespace
 
 ModelInspection inspect(const std::string& name) {
@@ -104,16 +126,15 @@ ModelInspection inspect(const std::string& name) {
     result.info.dtype = "F32";
     result.info.license = "none: the weights are made from their names";
     result.info.notes.push_back("synthetic weights: outputs show exactness and speed, not the geometry of the photos");
+  } else if (const ModelName parsed = parse_model_name(name); parsed.kind == ModelName::Kind::kDemo) {
+    inspect_demo(result);
   } else {
-    const ResolvedModel resolved = resolve_model(parse_model_name(name), HubEnvironment::from_process_env());
+    const ResolvedModel resolved = resolve_model(parsed, HubEnvironment::from_process_env());
     result.checkpoint = Checkpoint::open(resolved.path);
     result.info.path = resolved.path.string();
     result.info.license = resolved.license.empty() ? "unknown: see where the file came from" : resolved.license;
-    result.info.dtype = dtypes_of(*result.checkpoint);
-    result.info.fingerprint = result.checkpoint->fingerprint();
     result.config = config_of(*result.checkpoint, resolved.path, result.info.notes);
-    CheckpointWeights source(*result.checkpoint);
-    result.weights = check(source, result.config);
+    inspect_checkpoint(result);
   }
   result.info.num_parameters = result.weights.num_parameters;
   result.info.num_tensors = result.weights.num_tensors;

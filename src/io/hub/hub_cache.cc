@@ -18,8 +18,8 @@ bool is_there(const fs::path& path) {
 
 ResolvedModel resolve_path(const ModelName& name) {
   if (is_there(name.path)) return {name.path, "", ""};
-  std::string known;
-  for (const ShortModelName& known_name : short_model_names()) known.append(known.empty() ? "" : ", ").append(known_name.name);
+  std::string known = "demo";
+  for (const ShortModelName& known_name : short_model_names()) known.append(", ").append(known_name.name);
   throw Error{kNotFound, "there is no file or folder '" + name.text + "'; models known by name: " + known +
                              "; a repository of the Hugging Face hub is written hf:ORG/NAME"};
 }
@@ -69,6 +69,8 @@ ResolvedModel resolve_model(const ModelName& name, const HubEnvironment& environ
       return resolve_path(name);
     case ModelName::Kind::kHub:
       return resolve_hub(name, environment);
+    case ModelName::Kind::kDemo:
+      throw Error{kInvalidArgument, "'" + name.text + "' is part of this program and has no files"};
     case ModelName::Kind::kSynthetic:
       break;
   }

@@ -44,7 +44,7 @@ struct ResolvedModel {
 };
 
 // Finds the model on this machine, without a network. Throws Error{kNotFound} that says where it looked and which command
-// fetches the model, Error{kInvalidArgument} for a synthetic model, which has no files.
+// fetches the model, Error{kInvalidArgument} for a synthetic model and the demo, which have no files.
 ResolvedModel resolve_model(const ModelName& name, const HubEnvironment& environment);
 
 }  // namespace pointmap

@@ -111,6 +111,7 @@ TEST_F(HubCacheTest, PathsAndSyntheticModels) {
   EXPECT_EQ(resolve_model(parse_model_name(folder_.string()), environment_).path, folder_);
   expect_not_found("naver/model", {"'naver/model'", "dust3r, dust3r-linear, dust3r-224", "hf:ORG/NAME"});
   EXPECT_THROW(resolve_model(parse_model_name("synthetic:tiny"), environment_), Error);
+  EXPECT_THROW(resolve_model(parse_model_name("demo"), environment_), Error);
 }
 
 }  // namespace

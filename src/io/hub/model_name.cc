@@ -57,6 +57,11 @@ ModelName parse_model_name(std::string_view text) {
     name.kind = ModelName::Kind::kSynthetic;
     return name;
   }
+  if (text == "demo") {
+    name.kind = ModelName::Kind::kDemo;
+    name.license = "Apache-2.0";  // trained by us, on scenes of ours
+    return name;
+  }
   const size_t at = text.rfind('@');
   const std::string_view before_at = text.substr(0, at);
   const auto* short_name = std::ranges::find(kShortNames, before_at, &ShortModelName::name);

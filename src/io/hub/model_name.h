@@ -12,6 +12,7 @@ struct ModelName {
   enum class Kind {
     kPath,       // a file or folder on this machine
     kHub,        // a repository on the Hugging Face hub or a mirror
+    kDemo,       // "demo": part of this library, resolved elsewhere
     kSynthetic,  // "synthetic:...": weights made from a seed, resolved elsewhere
   };
   Kind kind = Kind::kPath;
@@ -31,7 +32,7 @@ struct ShortModelName {
 // The short names we know, for help texts.
 std::span<const ShortModelName> short_model_names();
 
-// `hf:ORG/NAME[@REV]`, `SHORT[@REV]`, `synthetic:...`; everything else is a path (write ./dust3r for a folder of that name).
+// `hf:ORG/NAME[@REV]`, `SHORT[@REV]`, `demo`, `synthetic:...`; everything else is a path (write ./demo for a folder of that name).
 // Whether the model exists is not looked at. Throws Error{kInvalidArgument} naming the text for an empty or malformed name.
 ModelName parse_model_name(std::string_view text);
 

@@ -38,10 +38,13 @@ TEST(ModelName, HubNames) {
   EXPECT_EQ(parse_model_name("hf:naver/DUSt3R_ViTLarge_BaseDecoder_512_dpt@main").license, "CC BY-NC-SA 4.0, non-commercial");
 }
 
-TEST(ModelName, EverythingElseIsAPathOrSynthetic) {
+TEST(ModelName, EverythingElseIsDemoOrAPathOrSynthetic) {
+  EXPECT_EQ(parse_model_name("demo").kind, Kind::kDemo);
+  EXPECT_EQ(parse_model_name("demo").license, "Apache-2.0");
   EXPECT_EQ(parse_model_name("synthetic:tiny?seed=3").kind, Kind::kSynthetic);
   EXPECT_EQ(parse_model_name("synthetic:tiny?seed=3").text, "synthetic:tiny?seed=3");
-  for (const char* text : {"./dust3r", "model.safetensors", "/data/m@2/model.safetensors", "naver/DUSt3R", "dust3", "DUST3R", "HF:a/b"}) {
+  for (const char* text :
+       {"./dust3r", "./demo", "demo/", "model.safetensors", "/data/m@2/model.safetensors", "naver/DUSt3R", "dust3", "DUST3R", "HF:a/b"}) {
     const ModelName name = parse_model_name(text);
     EXPECT_EQ(name.kind, Kind::kPath) << text;
     EXPECT_EQ(name.path, text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "io/safetensors/name_in_message.h"
@@ -35,15 +36,22 @@ Checkpoint Checkpoint::open(const std::filesystem::path& path) {
   if (file.filename().string().ends_with(".index.json")) {
     checkpoint.open_index(file);
   } else {
-    checkpoint.add_file(file);
+    checkpoint.add_file(SafetensorsFile(file));
     checkpoint.sort_names();
   }
   return checkpoint;
 }
 
-void Checkpoint::add_file(const std::filesystem::path& path) {
+Checkpoint Checkpoint::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
+  Checkpoint checkpoint;
+  checkpoint.add_file(SafetensorsFile(bytes, name));
+  checkpoint.sort_names();
+  return checkpoint;
+}
+
+void Checkpoint::add_file(SafetensorsFile file) {
   const size_t file_index = files_.size();
-  files_.emplace_back(path);
+  files_.push_back(std::move(file));
   for (SafetensorsEntry entry : files_.back().entries()) {
     entry.file_index = file_index;
     entries_.push_back(std::move(entry));
@@ -57,7 +65,7 @@ void Checkpoint::open_index(const std::filesystem::path& index_path) {
   const std::map<std::string, std::string> file_of_tensor = parse_shard_index(index.bytes(), index_path.string());
   std::set<std::string> file_names;
   for (const auto& [tensor, file] : file_of_tensor) file_names.insert(file);
-  for (const std::string& file : file_names) add_file(index_path.parent_path() / file);
+  for (const std::string& file : file_names) add_file(SafetensorsFile(index_path.parent_path() / file));
   for (const SafetensorsEntry& entry : entries_) {
     const auto wanted = file_of_tensor.find(entry.name);
     const std::filesystem::path& path = files_[entry.file_index].path();

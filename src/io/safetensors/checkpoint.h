@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ class Checkpoint {
   // first is preferred). Maps the files and checks their headers; no tensor is read. Throws Error naming the file and the tensor:
   // kNotFound, kIoError, kCorruptData, kUnsupported, kLimitExceeded.
   static Checkpoint open(const std::filesystem::path& path);
+  // The same for the bytes of one .safetensors file, which stay the caller's and must outlive the checkpoint; `name` is for messages.
+  static Checkpoint from_bytes(std::span<const std::byte> bytes, const std::string& name);
 
   const std::vector<SafetensorsFile>& files() const { return files_; }
   // In the order of files(), then of their bytes.
@@ -44,7 +47,7 @@ class Checkpoint {
 
  private:
   Checkpoint() = default;
-  void add_file(const std::filesystem::path& path);
+  void add_file(SafetensorsFile file);
   void open_index(const std::filesystem::path& index_path);
   void sort_names();
   const SafetensorsFile& file_of(const SafetensorsEntry& entry) const;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 
 #include "base/error.h"
@@ -49,6 +50,34 @@ class CheckpointTest : public testing::Test {
 
   fs::path folder_;
 };
+
+TEST_F(CheckpointTest, BytesInMemoryAreTheSameCheckpoint) {
+  const fs::path path = write_tensors("model.safetensors", {{"a", {1, 2, 3}}, {"b.weight", {4}}}, {{"format", "pt"}});
+  std::ifstream file(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  std::vector<double> aligned(content.size() / sizeof(double) + 2);  // room to move the bytes off their alignment
+  auto* memory = reinterpret_cast<std::byte*>(aligned.data());
+  std::memcpy(memory, content.data(), content.size());
+  const Checkpoint checkpoint = Checkpoint::from_bytes({memory, content.size()}, "in memory");
+  EXPECT_EQ(checkpoint.entries().size(), 2u);
+  EXPECT_EQ(checkpoint.fingerprint(), Checkpoint::open(path).fingerprint());
+  EXPECT_EQ(checkpoint.file_sha256s(), Checkpoint::open(path).file_sha256s());
+  const SafetensorsEntry* b = checkpoint.find("b.weight");
+  ASSERT_NE(b, nullptr);
+  checkpoint.drop_pages(*b);  // must leave bytes that are not ours alone
+  EXPECT_EQ(checkpoint.view(*b).data<float>()[0], 4);
+
+  std::memmove(memory + 1, memory, content.size());
+  const Checkpoint crooked = Checkpoint::from_bytes({memory + 1, content.size()}, "in memory");
+  EXPECT_THROW((void)crooked.view(*crooked.find("a")), Error);
+  try {
+    (void)Checkpoint::from_bytes({memory + 1, content.size() - 1}, "in memory");
+    FAIL() << "accepted bytes that end too early";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kCorruptData);
+    EXPECT_THAT(error.what(), HasSubstr("'in memory'"));
+  }
+}
 
 TEST_F(CheckpointTest, FileAndFolderGiveTheSameTensors) {
   write_tensors("model.safetensors", {{"a", {1, 2, 3}}, {"b.weight", {4}}}, {{"format", "pt"}});
