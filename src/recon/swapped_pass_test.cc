@@ -59,6 +59,8 @@ class SharedParts : public testing::Test {
 
 TEST_F(SharedParts, GiveTheBitsOfTwoWholePasses) {
   load("synthetic:dust3r-tiny");
+  expect_same_maps(picture(48, 32, 0), picture(48, 32, 1));
+  load("synthetic:dust3r-tiny-linear");
   expect_same_maps(picture(64, 48, 0), picture(64, 48, 1));
   expect_same_maps(picture(48, 64, 0), picture(80, 48, 1));
 }
