@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
     hwy::GetChosenTarget().Update(target);
     std::printf("%s, heads of 64, one thread\n", hwy::TargetName(target));
     const bool slow = target == HWY_SCALAR || target == HWY_EMU128;
-    for (const int64_t num_tokens : {768, 1024, 1374}) pointmap::bench::run_case(num_tokens, slow ? 8 : 160);
+    for (const int64_t num_tokens : {768, 1024, 1374, 2748, 6870})
+      pointmap::bench::run_case(num_tokens, slow ? 8 : num_tokens > 2000 ? 48 : 160);
   }
 }

@@ -18,7 +18,7 @@ struct AttentionInputs {
 };
 
 // Writes y [B, Nq, heads D], contiguous, apart from the inputs. Scratch comes from `arena`: per thread about
-// 2 Nk D + 80 Ki floats. Every output is summed in one order (blocks of 96 keys, the blocks in order), whoever computes it.
+// 2 Nk D + 60 Ki floats. Every output is summed in one order (blocks of 96 keys, the blocks in order), whoever computes it.
 void attention(ThreadPool& pool, Arena& arena, const AttentionInputs& inputs, float* y);
 
 }  // namespace pointmap::cpu

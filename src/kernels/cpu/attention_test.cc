@@ -140,10 +140,39 @@ TEST(Attention, IsRightForOddSizes) {
   });
 }
 
-TEST(Attention, IsRightForRowsLongerThanTheCacheShare) {
+TEST(Attention, IsRightForManyPassesOverTheKeys) {
   for_each_target([] {
-    Problem problem({1, 14, 6000, 1, 64}, 0.125f, 1);  // scores of one tile of rows exceed the share: the smallest block
+    for (const int64_t num_keys : {384, 385, 769, 6000}) {
+      Problem problem({1, 14, num_keys, 1, 64}, 0.125f, 1);
+      expect_right(problem);
+    }
+  });
+}
+
+TEST(Attention, ScalesDownWhatItSummedWhenLaterKeysAreMoreImportant) {
+  for_each_target([] {
+    Problem problem({1, 14, 2000, 2, 16}, 0.25f, 1);
+    const int64_t row_floats = problem.keys_values.shape()[-1];
+    for (int64_t j = 0; j < 2000; ++j) {
+      for (int64_t c = 0; c < 32; ++c) problem.keys_values.data<float>()[j * row_floats + c] *= static_cast<float>(j + 1) / 400;
+    }
     expect_right(problem);
+  });
+}
+
+TEST(Attention, ForgetsKeysOfNoWeightAtAll) {
+  for_each_target([] {
+    Arena arena;
+    ThreadPool pool(1);
+    constexpr int64_t kKeys = 900, kWithout = 500;  // more than one pass of them
+    Tensor q(arena, DType::kF32, {1, 1, 4}), k(arena, DType::kF32, {1, kKeys, 4}), v(arena, DType::kF32, {1, kKeys, 4});
+    std::fill_n(q.data<float>(), 4, 3e38f);
+    std::fill_n(k.data<float>(), kKeys * 4, 0.0f);
+    std::fill_n(k.data<float>(), kWithout * 4, -3e38f);  // scores of minus infinity
+    for (int64_t i = 0; i < kKeys * 4; ++i) v.data<float>()[i] = static_cast<float>(i / 4);
+    float y[4];
+    attention(pool, arena, {.q = q, .k = k, .v = v, .num_heads = 1, .scale = 1}, y);
+    for (const float value : y) EXPECT_EQ(value, (kWithout + kKeys - 1) / 2.0f);  // the mean of the others
   });
 }
 
