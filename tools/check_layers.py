@@ -65,7 +65,7 @@ class Rule:
 ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
     f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "camera", "scene", "export", "compare")
 )
-PAGE, REPORT, MODELS = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models"))
+PAGE, REPORT, MODELS, EVAL = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models", "eval"))
 
 BASE, TENSOR, GEOMETRY, OPS = "src/base", "src/tensor", "src/geometry", "src/kernels/ops.h"
 IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "colmap"))
@@ -73,7 +73,7 @@ IO = ("src/io/safetensors", "src/io/config", "src/io/hub", *IO_FORMATS)
 ONLY_MAKE_OPS = {"src/kernels/make_ops.h": "choosing a device is for make_ops.cc and above the models"}
 
 
-PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT, MODELS)
+PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT, MODELS, EVAL)
 
 
 def io_rule(*more, **outside):
@@ -94,6 +94,7 @@ RULES = {
     PAGE: Rule(5, (ERROR, PROGRESS, SCENE)),
     REPORT: Rule(5, (EXPORT, PAGE)),
     MODELS: Rule(5, (PAGE,)),
+    EVAL: Rule(5, (PAGE,)),
     "src/base": Rule(0, (ERROR, PROGRESS), packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
     "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256
@@ -118,7 +119,8 @@ RULES = {
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),
     "src/recon": Rule(5, (PAGE, REPORT, MODELS, BASE, TENSOR, "src/demo_model", *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json",)),
-    "src/api": Rule(6, ("src/recon", "src/scene", "src/io/hub", *PUBLIC), cc_packages=("json",)),
+    "src/eval": Rule(5, (PAGE, EVAL, BASE, TENSOR, "src/io/npz", GEOMETRY, "src/scene"), cc_packages=("json",)),
+    "src/api": Rule(6, ("src/recon", "src/eval", "src/scene", "src/io/hub", *PUBLIC), cc_packages=("json",)),
     "include/pointmap": Rule(6, PUBLIC),
     "apps/cli": Rule(7, PUBLIC, packages=("cli11", "os")),
     "apps/server": Rule(7, PUBLIC, packages=("httplib", "json", "prometheus", "os")),

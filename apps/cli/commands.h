@@ -20,6 +20,7 @@ struct Context {
 
 void add_reconstruct(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_eval(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_fetch(CLI::App& app, Context& context);
 

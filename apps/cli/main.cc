@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   Context context{.cancel = g_cancel};
   add_reconstruct(app, context);
   add_compare(app, context);
+  add_eval(app, context);
   add_inspect(app, context);
   add_fetch(app, context);
   try {

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "commands.h"
-#include "model_option.h"
 #include "pointmap/export.h"
 #include "pointmap/pointmap.h"
 #include "pointmap/report.h"
+#include "run_options.h"
 #include "status_line.h"
 
 namespace pointmap::cli {
@@ -100,13 +100,9 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_option("photos", arguments->photos, "Two photos (JPEG, PNG, WebP, HEIC)")->required()->expected(2);
   add_model_option(*command, arguments->model);
   command->add_option("-o,--output", arguments->folder, "Folder for the results")->required();
-  command->add_option("--preset", arguments->preset, "How photos become the network's input")
-      ->check(CLI::IsMember({"keep", "dust3r", "dust3r224", "pad512"}))
-      ->capture_default_str();
+  add_preset_option(*command, arguments->preset);
   command->add_option("--precision", arguments->precision, "Arithmetic")->check(CLI::IsMember({"fp32"}))->capture_default_str();
-  command->add_option("--threads", arguments->num_threads, "Threads; 0 is all cores. Results do not depend on it")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_threads_option(*command, arguments->num_threads);
   command->add_option("--conf-percentile", arguments->percentile, "Leave out points below this percentile of confidence (ply, glb)")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
@@ -118,12 +114,7 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_flag("--raw", arguments->raw, "Also write the network's values before activation");
   command->add_flag("--pose,!--no-pose", arguments->pose, "Find the cameras too; costs a second decoder pass and a third head")
       ->default_str("on");
-  command
-      ->add_option("--pose-mode", arguments->pose_mode,
-                   "raw: points as the network gave them; reprojected: on the rays of the cameras; "
-                   "upstream: as upstream's pair viewer, the more confident direction (a fourth head)")
-      ->check(CLI::IsMember({"raw", "reprojected", "upstream"}))
-      ->capture_default_str();
+  add_pose_mode_option(*command, arguments->pose_mode);
   command->add_flag("--json", arguments->json, "Print the report as JSON");
   command->add_flag("--quiet", arguments->quiet, "No progress and no summary");
   command->callback([arguments, &context] { context.run = [arguments, &context] { return run_reconstruct(*arguments, context.cancel); }; });

@@ -111,7 +111,11 @@ struct RunReport {
   std::optional<PoseReport> pose;    // when asked for
   std::vector<std::string> notes;
 
-  double total_ms() const;
+  double total_ms() const {
+    double total = 0;
+    for (const StageTime& stage : stages) total += stage.ms;
+    return total;
+  }
 };
 
 struct Reconstruction {

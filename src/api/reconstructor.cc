@@ -8,12 +8,6 @@ std::string_view version() {
   return POINTMAP_VERSION;
 }
 
-double RunReport::total_ms() const {
-  double total = 0;
-  for (const StageTime& stage : stages) total += stage.ms;
-  return total;
-}
-
 struct Reconstructor::Impl {
   Session session;
 };

@@ -1,4 +1,4 @@
-// The option -m of every command that runs a model.
+// The options that every command has that runs a model.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,8 +7,11 @@
 namespace pointmap::cli {
 
 void add_model_option(CLI::App& command, std::string& model);
-
 // `model`, or what to run when it is empty; then says so on stderr unless quiet.
 std::string model_or_default(const std::string& model, bool quiet);
+
+void add_preset_option(CLI::App& command, std::string& preset);
+void add_pose_mode_option(CLI::App& command, std::string& pose_mode);
+void add_threads_option(CLI::App& command, int& num_threads);
 
 }  // namespace pointmap::cli
