@@ -11,6 +11,7 @@ namespace {
 // [count, 2 n]: sin and cos of positions from -span to span, at the middles of `count` equal parts.
 Tensor sines_and_cosines(Ops& ops, double span, int64_t count, int64_t n, double scale) {
   std::vector<float> values;
+  values.reserve(static_cast<size_t>(2 * n * count));
   for (int64_t i = 0; i < count; ++i) {
     const double position = span * static_cast<double>(2 * i + 1 - count) / static_cast<double>(count);
     const auto angle = [&](int64_t k) { return position * std::pow(100.0, -static_cast<double>(k) / static_cast<double>(n)); };

@@ -194,6 +194,9 @@ TEST(CpuLinear, HalfWeightsGiveTheBitsOfTheirWidenedValues) {
     const Tensor w = random_half(b, dtype, {21, 45}), bias = random_half(b, dtype, {21});
     const Tensor wide_w = b.ref.upload_weight(w), wide_bias = b.ref.upload_weight(bias);
     EXPECT_TRUE(same_bits(b.cpu.linear(x, *b.cpu.pack_linear(w, bias)), b.cpu.linear(x, *b.cpu.pack_linear(wide_w, wide_bias))));
+    const Tensor scale = random_half(b, dtype, {21}), wide_scale = b.ref.upload_weight(scale);
+    EXPECT_TRUE(
+        same_bits(b.cpu.linear(x, *b.cpu.pack_linear(w, bias, scale)), b.cpu.linear(x, *b.cpu.pack_linear(wide_w, wide_bias, wide_scale))));
     const TensorView conv_w = w.view().reshape({21, 5, 3, 3}), wide_conv_w = wide_w.view().reshape({21, 5, 3, 3});
     EXPECT_TRUE(same_bits(b.cpu.conv2d(image, *b.cpu.pack_conv2d(conv_w, bias, {})),
                           b.cpu.conv2d(image, *b.cpu.pack_conv2d(wide_conv_w, wide_bias, {}))));

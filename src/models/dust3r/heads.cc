@@ -36,6 +36,7 @@ DptHead::DptHead(const WeightScope& w, const Dust3rConfig& c, int number)
       head_0(w["head.0"], conv3x3(c.dpt_feature_dim, c.dpt_last_dim)),
       head_2(w["head.2"], conv3x3(c.dpt_last_dim, c.dpt_last_dim)),
       head_4(w["head.4"], conv1x1(c.dpt_last_dim, kRawChannels)) {
+  act_postprocess.reserve(4);
   for (size_t level = 0; level < 4; ++level) {
     const WeightScope act = w["act_postprocess"][static_cast<int64_t>(level)];
     const int64_t in_channels = level == 0 ? c.enc_embed_dim : c.dec_embed_dim;

@@ -61,6 +61,8 @@ Tensor Aggregator::tokens(Ops& ops, std::span<const TensorView> images, const Pr
   const Dino::Embedding embedding = patch_embed.embedding(ops, grid);
   std::vector<Tensor> patches;
   std::vector<TensorView> parts;
+  patches.reserve(images.size());
+  parts.reserve(3 * images.size());
   for (size_t s = 0; s < images.size(); ++s) {
     patches.push_back(
         patch_embed.forward(ops, imagenet_normalized(ops, images[s]), embedding, progress, {.index = s, .count = images.size()}));
@@ -78,6 +80,7 @@ Aggregated Aggregator::forward(Ops& ops, std::span<const TensorView> images, con
   check_images(images);
   const std::vector<size_t> order = frame_order(ops, images);
   std::vector<TensorView> ordered;
+  ordered.reserve(order.size());
   for (const size_t frame : order) ordered.push_back(images[frame]);
   Aggregated result{.grid = patch_embed.grid_of(images[0]),
                     .num_frames = static_cast<int64_t>(images.size()),

@@ -28,6 +28,7 @@ DenseHead::DenseHead(const WeightScope& w, const VggtConfig& c, int64_t num_raw_
       output_conv1(w["scratch.output_conv1"], conv3x3(c.dpt_feature_dim, c.dpt_feature_dim / 2)),
       output_conv2_0(w["scratch.output_conv2.0"], conv3x3(c.dpt_feature_dim / 2, c.dpt_last_dim)),
       output_conv2_2(w["scratch.output_conv2.2"], conv1x1(c.dpt_last_dim, num_raw_channels)) {
+  reassemble.reserve(4);
   for (size_t level = 0; level < 4; ++level) {
     const auto k = static_cast<int64_t>(level);
     reassemble.emplace_back(w["projects"][k], w["resize_layers"][k],

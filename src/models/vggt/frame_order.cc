@@ -10,6 +10,7 @@ namespace pointmap {
 
 std::vector<size_t> frame_order(Ops& ops, std::span<const TensorView> images) {
   std::vector<uint64_t> keys;
+  keys.reserve(images.size());
   for (const TensorView& image : images) {
     const Tensor pixels = ops.download(ops.upload(image));
     keys.push_back(fnv1a_64({reinterpret_cast<const char*>(pixels.data<float>()), pixels.num_bytes()}));

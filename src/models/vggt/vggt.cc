@@ -41,6 +41,7 @@ Tensor Vggt::camera(Ops& ops, const Aggregated& aggregated, const Progress& prog
   }
   const Tensor poses = camera_head.forward(ops, ops.concat_first(std::vector<TensorView>(tokens.begin(), tokens.end())), progress);
   std::vector<TensorView> by_frame;
+  by_frame.reserve(aggregated.places.size());
   for (const int64_t place : aggregated.places) by_frame.push_back(poses.view().slice_first(place, place + 1));
   return ops.concat_first(by_frame);
 }
