@@ -103,10 +103,10 @@ void add_reconstruct(CLI::App& app, Context& context) {
   add_preset_option(*command, arguments->preset);
   command->add_option("--precision", arguments->precision, "Arithmetic")->check(CLI::IsMember({"fp32"}))->capture_default_str();
   add_threads_option(*command, arguments->num_threads);
-  command->add_option("--conf-percentile", arguments->percentile, "Leave out points below this percentile of confidence (ply, glb)")
+  command->add_option("--conf-percentile", arguments->percentile, "Leave out points below this percentile of confidence (ply, glb, picture)")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  command->add_option("--formats", arguments->formats, "Of npz, ply, glb, depth; separated by commas")
+  command->add_option("--formats", arguments->formats, "Of npz, ply, glb, depth, picture (cloud.png: photo, depth, cloud); separated by commas")
       ->check(check_formats)
       ->capture_default_str();
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")

@@ -18,16 +18,16 @@ struct ConfidenceFilter {
   double percentile = 0;
 };
 
-enum class ExportFormat { kNpz, kPly, kGlb, kDepth };
+enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture };
 
-std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth"
+std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth", "picture"
 
-// "npz,ply,glb,depth" or a part of it, in any order. Throws Error{kInvalidArgument} naming the word and listing the names.
+// "npz,ply,glb,depth,picture" or a part of it, in any order. Throws Error{kInvalidArgument} naming the word and listing the names.
 std::set<ExportFormat> parse_formats(std::string_view text);
 
 struct ExportOptions {
   std::set<ExportFormat> formats = {ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb};
-  ConfidenceFilter filter = {};        // of ply and glb; npz and depth are complete
+  ConfidenceFilter filter = {};        // of ply, glb and picture; npz and depth are complete
   std::string generator = "pointmap";  // program and version, written into every file that has a place for it
   int npz_deflate_level = 0;
 };
@@ -41,9 +41,9 @@ struct ExportedFile {
   double depth_scale = 0;  // of a depth map: scene units per step
 };
 
-// Writes scene.npz, scene.ply, scene.glb, depth_N.png and depth.json into `folder`, which is made if it is missing; files of the same
-// name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is not whole, for a filter out of range
-// and when a point cloud would be empty; Error{kIoError, kNotFound} naming the path.
+// Writes scene.npz, scene.ply, scene.glb, depth_N.png with depth.json, and cloud.png (photo, depth and cloud side by side) into `folder`,
+// which is made if it is missing; files of the same name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is
+// not whole, for a filter out of range and when a point cloud would be empty; Error{kIoError, kNotFound} naming the path.
 std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
 
 }  // namespace pointmap

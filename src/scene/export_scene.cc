@@ -8,6 +8,7 @@
 #include "scene/export_depth.h"
 #include "scene/export_glb.h"
 #include "scene/export_npz.h"
+#include "scene/export_picture.h"
 #include "scene/export_ply.h"
 #include "scene/point_cloud.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> kFormatNames = {"npz", "ply", "glb", "depth"};
+constexpr std::array<std::string_view, 5> kFormatNames = {"npz", "ply", "glb", "depth", "picture"};
 
 ExportFormat parse_format(std::string_view word) {
   std::string names;
@@ -61,7 +62,7 @@ std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folde
   const PointSelection selection = select_points(scene, options.filter);
   const auto wants = [&](ExportFormat format) { return options.formats.contains(format); };
   PointCloud cloud;
-  if (wants(ExportFormat::kPly) || wants(ExportFormat::kGlb)) cloud = gather_points(scene, selection);
+  if (wants(ExportFormat::kPly) || wants(ExportFormat::kGlb) || wants(ExportFormat::kPicture)) cloud = gather_points(scene, selection);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error{kIoError, "cannot make the folder '" + folder.string() + "': " + error.message()};
@@ -80,6 +81,10 @@ std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folde
     files.push_back(written(folder / "scene.glb", ExportFormat::kGlb, cloud.size(), selection.num_total));
   }
   if (wants(ExportFormat::kDepth)) add_depth(scene, folder, files);
+  if (wants(ExportFormat::kPicture)) {
+    export_picture(scene, selection, folder / "cloud.png");
+    files.push_back(written(folder / "cloud.png", ExportFormat::kPicture, selection.num_kept, selection.num_total));
+  }
   return files;
 }
 

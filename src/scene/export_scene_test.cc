@@ -39,7 +39,7 @@ TEST(ParseFormats, TakesNamesInAnyOrder) {
   EXPECT_THAT(parse_formats("ply"), ElementsAre(ExportFormat::kPly));
   EXPECT_THAT(parse_formats("depth,npz,glb,ply,npz"),
               ElementsAre(ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb, ExportFormat::kDepth));
-  for (const ExportFormat format : parse_formats("npz,ply,glb,depth")) {
+  for (const ExportFormat format : parse_formats("npz,ply,glb,depth,picture")) {
     EXPECT_THAT(parse_formats(export_format_name(format)), ElementsAre(format));
   }
 }
@@ -51,7 +51,7 @@ TEST(ParseFormats, ListsTheNamesForAnythingElse) {
       ADD_FAILURE() << "took '" << text << "'";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), kInvalidArgument);
-      EXPECT_THAT(error.what(), HasSubstr("npz, ply, glb, depth"));
+      EXPECT_THAT(error.what(), HasSubstr("npz, ply, glb, depth, picture"));
     }
   }
 }
@@ -59,14 +59,14 @@ TEST(ParseFormats, ListsTheNamesForAnythingElse) {
 TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
   Scene scene = counting_scene();
   pad_sides(scene.views[0]);  // 12 photo pixels left
-  const auto files = export_scene(scene, folder_, {.formats = parse_formats("npz,ply,glb,depth"), .filter = {.percentile = 25}});
+  const auto files = export_scene(scene, folder_, {.formats = parse_formats("npz,ply,glb,depth,picture"), .filter = {.percentile = 25}});
   std::vector<std::string> names;
   for (const ExportedFile& file : files) {
     names.push_back(file.path.filename());
     EXPECT_EQ(file.bytes, content(file.path.filename()).size());
     EXPECT_GT(file.bytes, 0u);
   }
-  ASSERT_THAT(names, ElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json"));
+  ASSERT_THAT(names, ElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json", "cloud.png"));
   EXPECT_EQ(files[1].num_kept, 9u);  // rank 3 of the confidences 2, 3, 6, 7, 101..108
   EXPECT_EQ(files[1].num_total, 12u);
   EXPECT_EQ(files[2].num_kept, 9u);
@@ -84,7 +84,7 @@ TEST_F(ExportScene, WritesNothingThatWasNotAskedFor) {
 }
 
 TEST_F(ExportScene, IsReproducible) {
-  const ExportOptions options{.formats = parse_formats("npz,ply,glb,depth")};
+  const ExportOptions options{.formats = parse_formats("npz,ply,glb,depth,picture")};
   const auto files = export_scene(counting_scene(), folder_, options);
   std::vector<std::string> first;
   for (const ExportedFile& file : files) first.push_back(content(file.path.filename()));

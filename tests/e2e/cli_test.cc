@@ -40,10 +40,10 @@ class Cli : public testing::Test {
 };
 
 TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
-  const ProgramResult result = run_program(pair_to("out") + "--formats npz,ply,glb,depth --raw --json --conf-percentile 50");
+  const ProgramResult result = run_program(pair_to("out") + "--formats npz,ply,glb,depth,picture --raw --json --conf-percentile 50");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(files_in("out"),
-              UnorderedElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json", "report.json"));
+  EXPECT_THAT(files_in("out"), UnorderedElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json",
+                                                    "cloud.png", "report.json"));
   const nlohmann::json report = nlohmann::json::parse(result.out);
   EXPECT_EQ(report, nlohmann::json::parse(read_file(folder_ / "out/report.json")));
   double sum = 0;
