@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from .model import Dust3r, Sizes
 
@@ -42,6 +42,26 @@ def load_averaged(checkpoint: Path) -> tuple[Dust3r, dict]:
     model = Dust3r(Sizes(**state["sizes"]))
     model.load_state_dict(state["average"])
     return model, state
+
+
+def load_exported(folder: Path) -> Dust3r:
+    """The model of model.safetensors and config.json, widened to float32."""
+    config = json.loads((folder / "config.json").read_text())
+    sizes = Sizes(
+        enc_dim=config["enc_embed_dim"],
+        enc_depth=config["enc_depth"],
+        enc_heads=config["enc_num_heads"],
+        dec_dim=config["dec_embed_dim"],
+        dec_depth=config["dec_depth"],
+        dec_heads=config["dec_num_heads"],
+        patch=config["patch_size"],
+        mlp_ratio=config["mlp_ratio"],
+        rope_base=float(config["pos_embed"].removeprefix("RoPE")),
+        image_size=max(config["img_size"]),
+    )
+    model = Dust3r(sizes)
+    model.load_state_dict({name: tensor.float() for name, tensor in load_file(folder / "model.safetensors").items()})
+    return model
 
 
 def main(argv=None):

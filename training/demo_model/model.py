@@ -34,12 +34,12 @@ class Sizes:
 def rope_tables(height: int, width: int, head_dim: int, base: float) -> tuple[Tensor, Tensor]:
     """cos and sin of the rotary angles of patches in row-major order, each [height * width, head_dim].
 
-    The first half of a head turns by the row, the second by the column; within a half channel k pairs with channel k + head_dim / 4.
+    In double, for whatever precision they are used in. The first half of a head turns by the row, the second by the column; within a half channel k pairs with channel k + head_dim / 4.
     """
     quarter = head_dim // 4
-    frequencies = base ** (-torch.arange(quarter, dtype=torch.float32) / quarter)
-    rows = torch.arange(height, dtype=torch.float32)[:, None, None] * frequencies  # [h, 1, D/4]
-    columns = torch.arange(width, dtype=torch.float32)[None, :, None] * frequencies  # [1, w, D/4]
+    frequencies = base ** (-torch.arange(quarter, dtype=torch.float64) / quarter)
+    rows = torch.arange(height, dtype=torch.float64)[:, None, None] * frequencies  # [h, 1, D/4]
+    columns = torch.arange(width, dtype=torch.float64)[None, :, None] * frequencies  # [1, w, D/4]
     rows, columns = rows.expand(height, width, quarter), columns.expand(height, width, quarter)
     angles = torch.cat([rows, rows, columns, columns], dim=-1).reshape(height * width, head_dim)
     return angles.cos(), angles.sin()

@@ -7,17 +7,19 @@ import argparse
 import json
 import math
 import os
+import signal
 import time
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads are ours (engine.py); PyTorch's wait for each other on a busy machine
+
+import torch  # noqa: E402
 
 from .data import Batch, PairStream, ReplayBatches, to_batch
 from .engine import make_engine
 from .metrics import evaluate
 from .model import Dust3r, Sizes
-from .optimizer import make_optimizers
 
 TRAINING_SEED = 1
 VALIDATION_SEED = 3  # watched during training; seed 2 is held out and only ever evaluated
@@ -28,6 +30,7 @@ PHASES = [
     (0.72, {(128, 96): 0.8, (96, 128): 0.1, (112, 112): 0.1}),
     (1.00, {(192, 144): 0.7, (144, 192): 0.1, (160, 160): 0.1, (192, 128): 0.1}),
 ]
+AVERAGE_EVERY = 4  # steps
 WARM_UP = 0.02  # of the pairs; then constant, then linear decay over the last half
 
 
@@ -109,7 +112,8 @@ def parse_arguments(argv=None):
     parser.add_argument("--scene-gen", type=Path, required=True, help="the program tools/scene_gen builds")
     parser.add_argument("--out", type=Path, required=True, help="folder of checkpoint.pt, log.jsonl; a checkpoint in it is gone on with")
     parser.add_argument("--pairs", type=int, default=1_200_000, help="length of the whole schedule")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop this run after so long, with a checkpoint")
+    parser.add_argument("--hours", type=float, default=math.inf, help="length of the whole schedule, if it comes before --pairs")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop this run after so long, with a checkpoint (as Ctrl-C does)")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--reuse", type=float, default=2.0, help="how often a rendered pair is used on average")
     parser.add_argument("--pool", type=int, default=8000, help="pairs in memory to draw from")
@@ -126,13 +130,13 @@ def main(argv=None):
     args = parse_arguments(argv)
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(args.threads if args.plain else 1)
     checkpoint = args.out / "checkpoint.pt"
     model = Dust3r(Sizes())
     initialise(model)
-    optimizers = make_optimizers(model, args.muon_lr, args.adam_lr)
+    engine, optimizers = make_engine(model, args.plain, args.threads, args.muon_lr, args.adam_lr)
     peaks = [o.param_groups[0]["lr"] for o in optimizers]
-    average = Average(model, decay=0.999)
+    average = Average(model, decay=0.999**AVERAGE_EVERY)
     done, rendered, seconds = 0, 0, 0.0
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=False)
@@ -142,7 +146,6 @@ def main(argv=None):
             optimizer.load_state_dict(saved)
         done, rendered, seconds = state["done"], state["rendered"], state["seconds"]
         print(f"going on after {done} pairs", flush=True)
-    engine = make_engine(model, args.plain, args.threads)
     validation = validation_batches(args, 128, 96, 100)
 
     begin = last_save = last_note = time.time()
@@ -170,8 +173,11 @@ def main(argv=None):
         with open(args.out / "log.jsonl", "a") as log:
             log.write(json.dumps(line) + "\n")
 
-    while done < args.pairs and time.time() - begin < args.minutes * 60:
-        fraction = done / args.pairs
+    cut = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: cut.append(True))
+    while done < args.pairs and seconds < args.hours * 3600 and time.time() - begin < args.minutes * 60 and not cut:
+        fraction = max(done / args.pairs, seconds / 3600 / args.hours)
         current = next(i for i, (end, _) in enumerate(PHASES) if fraction < end)
         if current != phase:
             if sampler is not None:
@@ -181,13 +187,13 @@ def main(argv=None):
         for optimizer, peak in zip(optimizers, peaks, strict=True):
             optimizer.param_groups[0]["lr"] = peak * learning_rate(fraction)
         terms = engine.step(batch, args.gradient_weight)
+        engine.clip_gradient(1.0)
         if math.isfinite(terms["total"]):
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             for optimizer in optimizers:
                 optimizer.step()
-            average.update(model)
-        for p in model.parameters():
-            p.grad.zero_()
+            if steps % AVERAGE_EVERY == 0:
+                average.update(model)
+        engine.zero_gradient()
         done += len(batch.images[0])
         steps += 1
         seconds = earlier + time.time() - begin
@@ -203,7 +209,7 @@ def main(argv=None):
             last_save = time.time()
     if sampler is not None:
         sampler.close()
-    store(final=done >= args.pairs)
+    store(final=done >= args.pairs or seconds >= args.hours * 3600)
 
 
 if __name__ == "__main__":
