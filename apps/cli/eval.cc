@@ -15,7 +15,7 @@ struct Arguments {
   std::string folder;
   std::string model;
   std::string preset = "keep";
-  std::string pose_mode = "raw";
+  std::string pose_mode = "auto";
   size_t limit = 0;
   int num_threads = 0;
   bool baselines = true;
@@ -51,7 +51,7 @@ int run_eval(const Arguments& arguments, const CancelFlag& cancel) {
                                      {.limit = arguments.limit,
                                       .baselines = arguments.baselines,
                                       .preset = arguments.preset,
-                                      .pose_mode = parse_pose_mode(arguments.pose_mode),
+                                      .pose_mode = pose_mode_or_default(arguments.pose_mode),
                                       .progress = progress});
   status.clear();
   std::cout << (arguments.json ? to_json(result) + "\n" : to_table(result));

@@ -26,7 +26,7 @@ struct Arguments {
   uint64_t memory_limit_bytes = 0;
   bool raw = false;
   bool pose = true;
-  std::string pose_mode = "raw";
+  std::string pose_mode = "auto";
   bool json = false;
   bool quiet = false;
 };
@@ -60,7 +60,7 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   Reconstruction run = reconstructor.reconstruct(photos, {.preset = arguments.preset,
                                                           .keep_raw = arguments.raw,
                                                           .pose = arguments.pose,
-                                                          .pose_mode = parse_pose_mode(arguments.pose_mode),
+                                                          .pose_mode = pose_mode_or_default(arguments.pose_mode),
                                                           .progress = progress});
 
   const auto export_start = std::chrono::steady_clock::now();
@@ -103,10 +103,13 @@ void add_reconstruct(CLI::App& app, Context& context) {
   add_preset_option(*command, arguments->preset);
   command->add_option("--precision", arguments->precision, "Arithmetic")->check(CLI::IsMember({"fp32"}))->capture_default_str();
   add_threads_option(*command, arguments->num_threads);
-  command->add_option("--conf-percentile", arguments->percentile, "Leave out points below this percentile of confidence (ply, glb, picture)")
+  command
+      ->add_option("--conf-percentile", arguments->percentile, "Leave out points below this percentile of confidence (ply, glb, picture)")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  command->add_option("--formats", arguments->formats, "Of npz, ply, glb, depth, picture (cloud.png: photo, depth, cloud); separated by commas")
+  command
+      ->add_option("--formats", arguments->formats,
+                   "Of npz, ply, glb, depth, picture (cloud.png: photo, depth, cloud); separated by commas")
       ->check(check_formats)
       ->capture_default_str();
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")

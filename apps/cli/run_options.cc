@@ -29,9 +29,14 @@ void add_pose_mode_option(CLI::App& command, std::string& pose_mode) {
   command
       .add_option("--pose-mode", pose_mode,
                   "raw: points as the network gave them; reprojected: on the rays of the cameras; "
-                  "upstream: as upstream's pair viewer, the more confident direction (a fourth head)")
-      ->check(CLI::IsMember({"raw", "reprojected", "upstream"}))
+                  "upstream: as upstream's pair viewer, the more confident direction (a fourth head); "
+                  "aligned: from points instead of rays, for rough models (a fourth head); auto: aligned for demo, else raw")
+      ->check(CLI::IsMember({"auto", "raw", "reprojected", "upstream", "aligned"}))
       ->capture_default_str();
+}
+
+std::optional<PoseMode> pose_mode_or_default(const std::string& pose_mode) {
+  return pose_mode == "auto" ? std::nullopt : std::optional(parse_pose_mode(pose_mode));
 }
 
 void add_threads_option(CLI::App& command, int& num_threads) {

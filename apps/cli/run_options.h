@@ -2,7 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+
+#include "pointmap/pointmap.h"
 
 namespace pointmap::cli {
 
@@ -12,6 +15,8 @@ std::string model_or_default(const std::string& model, bool quiet);
 
 void add_preset_option(CLI::App& command, std::string& preset);
 void add_pose_mode_option(CLI::App& command, std::string& pose_mode);
+// Empty for "auto": what suits the model.
+std::optional<PoseMode> pose_mode_or_default(const std::string& pose_mode);
 void add_threads_option(CLI::App& command, int& num_threads);
 
 }  // namespace pointmap::cli

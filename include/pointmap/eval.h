@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct EvalOptions {
   size_t limit = 0;             // that many scenes, in the order of their paths; 0: all
   bool baselines = true;        // also what the truth and a second run say, see EvalScene; the run takes as long again
   std::string preset = "keep";  // as in ReconstructOptions
-  PoseMode pose_mode = PoseMode::kRaw;
+  std::optional<PoseMode> pose_mode = {};
   Progress progress = {};  // called with ("scene", done, total), on the calling thread
 };
 

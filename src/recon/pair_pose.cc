@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "geometry/align_points.h"
 #include "geometry/focal.h"
 #include "geometry/pinhole.h"
 #include "geometry/pnp.h"
@@ -135,14 +136,20 @@ bool prefers_exchanged(const Scene& scene, const SwappedPass& swapped) {
   return !(score > exchanged_score);
 }
 
-// The pixels whose points are asked, in row-major order.
-std::vector<uint32_t> confident_pixels(const PairView& view, PoseMode mode, PoseReport& report) {
-  std::vector<uint32_t> usable;  // photo, and finite
+// Pixels that show the photo and whose points are finite, in row-major order.
+std::vector<uint32_t> usable_pixels(const PairView& view) {
+  std::vector<uint32_t> usable;
   for (uint32_t p = 0; p < view.num_pixels(); ++p) {
     const float* point = &view.in_other[3 * size_t{p}];
     const bool is_finite = std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]);
     if (is_finite && !std::isnan(view.confidence[p]) && (view.valid.empty() || view.valid[p] != 0)) usable.push_back(p);
   }
+  return usable;
+}
+
+// Of these the ones that PnP is asked about.
+std::vector<uint32_t> confident_pixels(const PairView& view, PoseMode mode, PoseReport& report) {
+  std::vector<uint32_t> usable = usable_pixels(view);
   std::vector<uint32_t> confident;
   std::ranges::copy_if(usable, std::back_inserter(confident), [&](uint32_t p) { return view.confidence[p] > kMinConfidence; });
   const bool are_enough = static_cast<double>(confident.size()) >= kMinConfidentFraction * static_cast<double>(usable.size());
@@ -169,6 +176,46 @@ PnpPoints points_to_ask(const PairView& view, const std::vector<uint32_t>& pixel
     points.pixels.push_back({static_cast<float>(pixel.u), static_cast<float>(pixel.v)});
   }
   return points;
+}
+
+size_t count_inliers(const PairView& view, const std::vector<uint32_t>& pixels, const RigidTransform& cam_from_points) {
+  size_t count = 0;
+  for (const uint32_t p : pixels) {
+    const float* point = &view.in_other[3 * size_t{p}];
+    const Point3 in_cam = transform_point(cam_from_points, {point[0], point[1], point[2]});
+    if (!(in_cam[2] > 0)) continue;
+    const Pixel seen_at = project(view.intrinsics, in_cam);
+    const Pixel pixel = pixel_at(p, view.width);
+    count += std::hypot(seen_at.u - pixel.u, seen_at.v - pixel.v) <= static_cast<double>(PnpOptions{}.max_error_px) ? 1 : 0;
+  }
+  return count;
+}
+
+// PoseMode::kAligned. Both views' points are in both frames, once from each pass; where the second camera stands is a matter of the scale
+// of the first pass, so only the rotation is averaged.
+PnpSolution align_views(const std::array<PairView, 2>& views, const std::vector<uint32_t>& pixels) {
+  const PointMoments second = moments_of(views[1].own, views[1].in_other, views[1].valid);
+  const PointMoments first = moments_of(views[0].own, views[0].in_other, views[0].valid);
+  constexpr size_t kMinPoints = 3;
+  PnpSolution solution;
+  if (first.count < kMinPoints || second.count < kMinPoints) {
+    solution.failure = "fewer than 3 points are in both frames";
+    return solution;
+  }
+  const std::array<double, 9> cam1_from_cam2 = nearest_rotation(second.covariance);
+  const std::array<double, 9> cam2_from_cam1 = nearest_rotation(first.covariance);
+  std::array<double, 9> sum = cam1_from_cam2;
+  for (size_t row = 0; row < 3; ++row) {
+    for (size_t column = 0; column < 3; ++column) sum[3 * row + column] += cam2_from_cam1[3 * column + row];
+  }
+  const Similarity found = similarity_with(nearest_rotation(sum), second);
+  if (!(found.scale > 0)) {
+    solution.failure = "the points of view 2 are not the same shape in both frames";
+    return solution;
+  }
+  solution.cam_from_points = inverse(found.b_from_a);
+  solution.num_inliers = count_inliers(views[1], pixels, solution.cam_from_points);
+  return solution;
 }
 
 void judge(const PnpSolution& solution, PoseReport& report) {
@@ -208,7 +255,7 @@ void reproject(SceneView& view) {
 }  // namespace
 
 bool needs_fourth_map(PoseMode mode) {
-  return mode == PoseMode::kUpstream;
+  return mode == PoseMode::kUpstream || mode == PoseMode::kAligned;
 }
 
 PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mode) {
@@ -226,10 +273,13 @@ PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mo
   report.from_exchanged_views = mode == PoseMode::kUpstream && prefers_exchanged(scene, swapped);
   const size_t moved = report.from_exchanged_views ? 0 : 1;  // the view whose camera is sought in the frame of the other
   const size_t fixed = 1 - moved;
-  const std::vector<uint32_t> pixels = confident_pixels(views[moved], mode, report);
+  const bool is_aligned = mode == PoseMode::kAligned;
+  const std::vector<uint32_t> pixels = is_aligned ? usable_pixels(views[moved]) : confident_pixels(views[moved], mode, report);
   report.num_points = pixels.size();
   PnpSolution solution;
-  if (mode == PoseMode::kUpstream && views[moved].is_focal_guessed) {
+  if (is_aligned) {
+    solution = align_views(views, pixels);
+  } else if (mode == PoseMode::kUpstream && views[moved].is_focal_guessed) {
     solution.failure = "no focal length, without which upstream seeks no camera";
   } else {
     solution = solve_pnp(points_to_ask(views[moved], pixels), views[moved].intrinsics);
@@ -246,7 +296,7 @@ PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mo
     camera.original = original_intrinsics(camera.network, scene.views[v].transform);
     scene.views[v].camera = camera;
   }
-  if (mode == PoseMode::kRaw) return report;
+  if (mode == PoseMode::kRaw || is_aligned) return report;
   for (SceneView& view : scene.views) reproject(view);
   if (mode == PoseMode::kUpstream) {
     for (size_t v = 0; v < 2; ++v) scene.views[v].confidence = std::move(views[v].confidence);

@@ -12,7 +12,7 @@ namespace pointmap {
 // Which maps a pose needs (specification 6.4). The second camera is found from view 2's points in the frame of camera 1 (head 2 of the
 // pass (1, 2)) and its pixels; its focal length from its points in its own frame (head 1 of the pass (2, 1)). So three heads do. Upstream's
 // viewer also compares the confidences of both directions and may then want view 1's points in the frame of camera 2: head 2 of (2, 1),
-// a third more head time, which PoseMode::kUpstream alone pays for.
+// a third more head time, which PoseMode::kUpstream and kAligned pay for.
 bool needs_fourth_map(PoseMode mode);
 
 // Fills camera and depth of both views of `scene`, which holds the maps of the pass (1, 2); the world is the camera of view 1. In

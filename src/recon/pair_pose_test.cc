@@ -136,6 +136,50 @@ INSTANTIATE_TEST_SUITE_P(
       return std::to_string(test.param.width) + "x" + std::to_string(test.param.height) + (test.param.upstream_centre ? "_upstream" : "");
     });
 
+// Alignment finds what PnP finds when the points are exact, also when a lens was guessed wrong, and needs no pixels for it.
+TEST(PairPose, AlignedFindsTheSameCameras) {
+  Pair pair = pair_of({});
+  for (std::vector<float>* points : {&pair.swapped.second.points, &pair.swapped.first.points}) {
+    for (float& x : *points) x *= 1.7F;  // the exchanged pass has its own scale
+  }
+  const std::vector<float> points = pair.scene.views[1].points;
+  const PoseReport report = solve_pair_pose(pair.scene, pair.swapped, PoseMode::kAligned);
+  EXPECT_EQ(report.status, "ok") << report.reason;
+  EXPECT_EQ(report.num_points, pair.scene.views[1].confidence.size());
+  EXPECT_EQ(report.num_inliers, report.num_points);
+  EXPECT_EQ(pair.scene.views[1].points, points);
+  expect_true_cameras(pair);
+}
+
+// Points bent away from their rays, as a network with a wrong idea of the lens gives them, alike in both frames: PnP turns the camera to
+// make up for it, alignment does not care.
+TEST(PairPose, AlignedSurvivesPointsBesideTheirRays) {
+  std::array<double, 2> error_deg = {};
+  for (const PoseMode mode : {PoseMode::kRaw, PoseMode::kAligned}) {
+    Pair pair = pair_of({});
+    const RigidTransform truth = pair.cam1_from_cam2();
+    for (size_t p = 0; p < pair.swapped.second.points.size(); p += 3) {
+      float* own = &pair.swapped.second.points[p];
+      own[0] += 0.25F * own[2];  // sheared sideways
+      const Point3 in_cam1 = transform_point(truth, {own[0], own[1], own[2]});
+      for (size_t c = 0; c < 3; ++c) pair.scene.views[1].points[p + c] = static_cast<float>(in_cam1[c]);
+    }
+    solve_pair_pose(pair.scene, pair.swapped, mode);
+    error_deg[mode == PoseMode::kRaw ? 0 : 1] = rotation_angle_deg(compose(inverse(truth), pair.scene.views[1].camera->world_from_cam));
+  }
+  EXPECT_LE(error_deg[1], 0.01);
+  EXPECT_GT(error_deg[0], 1);
+}
+
+TEST(PairPose, AlignedSaysWhenThereIsNothingToAlign) {
+  Pair pair = pair_of({});
+  pair.swapped.second.points.assign(pair.swapped.second.points.size(), std::nanf(""));
+  const PoseReport report = solve_pair_pose(pair.scene, pair.swapped, PoseMode::kAligned);
+  EXPECT_EQ(report.status, "failed");
+  EXPECT_THAT(report.reason, HasSubstr("fewer than 3 points"));
+  EXPECT_EQ(pair.scene.views[1].camera->world_from_cam.translation[0], 0);
+}
+
 TEST(PairPose, AllOrientationsGiveOneCameraInThePhotoAsAPersonSeesIt) {
   std::optional<Camera> first;
   for (int orientation = 1; orientation <= 8; ++orientation) {

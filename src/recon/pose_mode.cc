@@ -8,7 +8,7 @@
 namespace pointmap {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"raw", "reprojected", "upstream"};
+constexpr std::array<std::string_view, 4> kNames = {"raw", "reprojected", "upstream", "aligned"};
 
 }  // namespace
 
@@ -20,7 +20,11 @@ PoseMode parse_pose_mode(std::string_view name) {
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (name == kNames[i]) return static_cast<PoseMode>(i);
   }
-  throw Error{kInvalidArgument, "pose mode '" + std::string(name) + "' is none of raw, reprojected, upstream"};
+  throw Error{kInvalidArgument, "pose mode '" + std::string(name) + "' is none of raw, reprojected, upstream, aligned"};
+}
+
+PoseMode default_pose_mode(const ModelInfo& model) {
+  return model.name == "demo" ? PoseMode::kAligned : PoseMode::kRaw;
 }
 
 }  // namespace pointmap

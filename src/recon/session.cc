@@ -125,9 +125,10 @@ Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const Reco
   }
   if (options.pose) {
     decoded = {};  // makes room
-    const SwappedPass swapped = run_swapped_pass(*network_, *ops_, pair, needs_fourth_map(options.pose_mode), progress);
+    const PoseMode pose_mode = options.pose_mode.value_or(default_pose_mode(model()));
+    const SwappedPass swapped = run_swapped_pass(*network_, *ops_, pair, needs_fourth_map(pose_mode), progress);
     stage_done("swapped_pass");
-    report.pose = solve_pair_pose(result.scene, swapped, options.pose_mode);
+    report.pose = solve_pair_pose(result.scene, swapped, pose_mode);
     if (!report.pose->reason.empty()) report.notes.push_back("pose: " + report.pose->reason);
     for (const std::string& note : report.pose->notes) report.notes.push_back("pose: " + note);
     stage_done("pose");
