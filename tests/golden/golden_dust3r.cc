@@ -8,6 +8,15 @@ namespace pointmap {
 GoldenDust3r::GoldenDust3r(const Dust3rConfig& config, Device device)
     : pool_(static_cast<size_t>(read_cpu_info().available_cores)), ops_(make_ops(device, {pool_, weights_, activations_})) {
   SyntheticWeights weights(pool_, activations_);
+  load(config, weights);
+}
+
+GoldenDust3r::GoldenDust3r(const Dust3rConfig& config, Device device, WeightSource& weights)
+    : pool_(static_cast<size_t>(read_cpu_info().available_cores)), ops_(make_ops(device, {pool_, weights_, activations_})) {
+  load(config, weights);
+}
+
+void GoldenDust3r::load(const Dust3rConfig& config, WeightSource& weights) {
   WeightMap map(weights, *ops_);
   model_ = std::make_unique<Dust3r>(WeightScope(map), config);
   activations_.trim();
