@@ -17,6 +17,17 @@ float length(const Vector& v) {
   return std::hypot(v[0], v[1], v[2]);
 }
 
+// One step from the steps on both sides of a pixel: their mean where they are alike, which evens out noise; at an edge the shorter, on the
+// pixel's own side of it. Not finite when neither is.
+Vector between(const Vector& a, const Vector& b) {
+  constexpr float kAlike = 2;
+  const bool is_a_shorter = length(a) <= length(b) || std::isnan(length(b));
+  const Vector& shorter = is_a_shorter ? a : b;
+  const Vector& longer = is_a_shorter ? b : a;
+  if (!(length(longer) <= kAlike * length(shorter))) return shorter;
+  return {(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2};
+}
+
 // Steps from a pixel's point to the points of the next pixels.
 struct Steps {
   Vector right = {};
@@ -24,7 +35,7 @@ struct Steps {
   float spacing() const { return std::max(length(right), length(down)); }  // NaN or infinite when there is no neighbour
 };
 
-// Over pixels of a view: the step to the neighbour on the nearer side, the other way round if that is the left or the upper one.
+// Over pixels of a view; steps from the left and the upper neighbour count the other way round.
 std::vector<Steps> steps_of(const SceneView& view) {
   const int width = view.image.width;
   const int height = view.image.height;
@@ -39,12 +50,11 @@ std::vector<Steps> steps_of(const SceneView& view) {
     const auto sign = static_cast<float>(du + dv);
     return {sign * (to[0] - from[0]), sign * (to[1] - from[1]), sign * (to[2] - from[2])};
   };
-  const auto shorter = [](const Vector& a, const Vector& b) { return length(a) <= length(b) || std::isnan(length(b)) ? a : b; };
   std::vector<Steps> steps;
   steps.reserve(view.confidence.size());
   for (int v = 0; v < height; ++v) {
     for (int u = 0; u < width; ++u) {
-      steps.push_back({.right = shorter(step(u, v, 1, 0), step(u, v, -1, 0)), .down = shorter(step(u, v, 0, 1), step(u, v, 0, -1))});
+      steps.push_back({.right = between(step(u, v, 1, 0), step(u, v, -1, 0)), .down = between(step(u, v, 0, 1), step(u, v, 0, -1))});
     }
   }
   return steps;
