@@ -19,7 +19,7 @@ SUFFIXES = (".h", ".cc", ".cu", ".cuh")
 
 # Outside headers by who provides them; anything with neither a dot nor a slash is the C++ standard library.
 PACKAGES = {
-    "os": r"(sys|linux|netinet|arpa)/.*|unistd\.h|fcntl\.h|sched\.h|signal\.h|pthread\.h|poll\.h|dirent\.h|netdb\.h|pwd\.h|malloc\.h|spawn\.h",
+    "os": r"(sys|linux|netinet|arpa)/.*|unistd\.h|fcntl\.h|sched\.h|signal\.h|pthread\.h|poll\.h|dirent\.h|netdb\.h|glob\.h|pwd\.h|malloc\.h|spawn\.h",
     "std": r"std(int|def|io|lib|bool)\.h|math\.h|string\.h|errno\.h|setjmp\.h|time\.h",
     "intrinsics": r"immintrin\.h|x86intrin\.h|cpuid\.h|arm_neon\.h",
     "highway": r"hwy/.*",
@@ -65,7 +65,7 @@ class Rule:
 ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
     f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "camera", "scene", "export", "compare")
 )
-PAGE, REPORT, MODELS, EVAL = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models", "eval"))
+PAGE, REPORT, MODELS, EVAL, PHOTOS = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models", "eval", "photos"))
 
 BASE, TENSOR, GEOMETRY, OPS = "src/base", "src/tensor", "src/geometry", "src/kernels/ops.h"
 IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "colmap"))
@@ -73,7 +73,7 @@ IO = ("src/io/safetensors", "src/io/config", "src/io/hub", *IO_FORMATS)
 ONLY_MAKE_OPS = {"src/kernels/make_ops.h": "choosing a device is for make_ops.cc and above the models"}
 
 
-PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT, MODELS, EVAL)
+PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT, MODELS, EVAL, PHOTOS)
 
 
 def io_rule(*more, **outside):
@@ -95,6 +95,7 @@ RULES = {
     REPORT: Rule(5, (EXPORT, PAGE)),
     MODELS: Rule(5, (PAGE,)),
     EVAL: Rule(5, (PAGE,)),
+    PHOTOS: Rule(5),
     "src/base": Rule(0, (ERROR, PROGRESS), packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
     "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256
@@ -118,7 +119,7 @@ RULES = {
     "src/models/dust3r": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),
-    "src/recon": Rule(5, (PAGE, REPORT, MODELS, BASE, TENSOR, "src/demo_model", *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json",)),
+    "src/recon": Rule(5, (PAGE, REPORT, PHOTOS, MODELS, BASE, TENSOR, "src/demo_model", *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json", "os")),
     "src/eval": Rule(5, (PAGE, EVAL, BASE, TENSOR, "src/io/npz", GEOMETRY, "src/scene"), cc_packages=("json",)),
     "src/api": Rule(6, ("src/recon", "src/eval", "src/scene", "src/io/hub", *PUBLIC), cc_packages=("json",)),
     "include/pointmap": Rule(6, PUBLIC),

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "pointmap/export.h"
+#include "pointmap/photos.h"
 #include "pointmap/pointmap.h"
 #include "pointmap/report.h"
 #include "run_options.h"
@@ -16,6 +17,9 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> photos;
+  PhotoChoice choice;
+  bool skip_bad = false;
+  std::string points = "auto";
   std::string model;
   std::string folder;
   std::string preset = "keep";
@@ -56,8 +60,10 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
       model, {.num_threads = arguments.num_threads, .precision = arguments.precision, .memory_limit_bytes = arguments.memory_limit_bytes});
   if (!arguments.quiet) std::cerr << "licence of the weights: " << reconstructor.model().license << "\n";
   std::vector<Photo> photos;
-  for (const std::string& name : arguments.photos) photos.push_back({.name = name, .bytes = {}});
+  for (const std::string& name : choose_photos(find_photos(arguments.photos), arguments.choice))
+    photos.push_back({.name = name, .bytes = {}});
   Reconstruction run = reconstructor.reconstruct(photos, {.preset = arguments.preset,
+                                                          .skip_bad = arguments.skip_bad,
                                                           .keep_raw = arguments.raw,
                                                           .pose = arguments.pose,
                                                           .pose_mode = pose_mode_or_default(arguments.pose_mode),
@@ -68,6 +74,7 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   const std::vector<ExportedFile> files = export_scene(run.scene, arguments.folder,
                                                        {.formats = parse_formats(arguments.formats),
                                                         .filter = {.percentile = arguments.percentile},
+                                                        .points = parse_point_source(arguments.points),
                                                         .generator = "pointmap " + std::string(version())});
   const std::chrono::duration<double, std::milli> export_time = std::chrono::steady_clock::now() - export_start;
   run.report.stages.push_back({"export", export_time.count()});
@@ -95,9 +102,18 @@ std::string check_formats(const std::string& text) {
 }  // namespace
 
 void add_reconstruct(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("reconstruct", "Two photos to pointmaps: point cloud, depth and arrays");
+  CLI::App* command = app.add_subcommand("reconstruct", "Photos to 3D: point cloud, cameras, depth and arrays");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("photos", arguments->photos, "Two photos (JPEG, PNG, WebP, HEIC)")->required()->expected(2);
+  command
+      ->add_option("photos", arguments->photos,
+                   "Photos (JPEG, PNG, WebP, HEIC), folders of photos, or patterns in quotes ('frames/*.jpg'), both in natural order; two "
+                   "for DUSt3R, any number for VGGT")
+      ->required();
+  command->add_option("--first", arguments->choice.first,
+                      "The photo that becomes view 1, the frame of reference: a file, its name, or its number in the list");
+  command->add_option("--max-views", arguments->choice.max_views, "Take at most so many photos, evenly spread over the list")
+      ->check(CLI::Range(1, 10'000));
+  command->add_flag("--skip-bad", arguments->skip_bad, "Go on without photos that cannot be read; report.json says which and why");
   add_model_option(*command, arguments->model);
   command->add_option("-o,--output", arguments->folder, "Folder for the results")->required();
   add_preset_option(*command, arguments->preset);
@@ -118,6 +134,13 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_flag("--pose,!--no-pose", arguments->pose, "Find the cameras too; costs a second decoder pass and a third head")
       ->default_str("on");
   add_pose_mode_option(*command, arguments->pose_mode);
+  command
+      ->add_option(
+          "--points", arguments->points,
+          "Points of ply and glb. head: as the network's head for points gave them; depth: from depth and camera, as upstream VGGT "
+          "shows them; auto: depth for VGGT, head for DUSt3R")
+      ->check(CLI::IsMember({"auto", "head", "depth"}))
+      ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print the report as JSON");
   command->add_flag("--quiet", arguments->quiet, "No progress and no summary");
   command->callback([arguments, &context] { context.run = [arguments, &context] { return run_reconstruct(*arguments, context.cancel); }; });

@@ -21,7 +21,7 @@ std::string model_or_default(const std::string& model, bool quiet) {
 
 void add_preset_option(CLI::App& command, std::string& preset) {
   command.add_option("--preset", preset, "How photos become the network's input; keep follows the size the model was trained on")
-      ->check(CLI::IsMember({"keep", "dust3r", "dust3r224", "pad512"}))
+      ->check(CLI::IsMember({"keep", "dust3r", "dust3r224", "pad512", "vggt_crop", "vggt_pad", "pad518"}))
       ->capture_default_str();
 }
 

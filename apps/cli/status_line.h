@@ -15,6 +15,7 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
+  // Says the step, and, once a second of the stage has passed, how long the rest of the stage will take if it goes on like this.
   void step(std::string_view stage, int done, int total);
   void bytes(std::string_view file, unsigned long long done, unsigned long long total);
   void clear();
@@ -26,7 +27,12 @@ class StatusLine {
   bool terminal_;
   bool shown_ = false;
   std::string last_stage_;
+  std::chrono::steady_clock::time_point stage_began_{};
+  int stage_began_at_ = 0;  // the first step of the stage that was reported
   std::chrono::steady_clock::time_point last_shown_{};
 };
+
+// "42 s", "3 min 05 s", "2 h 07 min"
+std::string duration_text(double seconds);
 
 }  // namespace pointmap::cli

@@ -52,7 +52,7 @@ void bench_dust3r(const Options& options) {
   Ops& ops = *machine.ops;
   const ModelInspection inspection = inspect(options.model);
   const Stopwatch watch;
-  const std::unique_ptr<Dust3r> model = OpenedModel::open(options.model).load(ops, {});
+  const std::unique_ptr<Dust3r> model = OpenedModel::open(options.model).load<Dust3r>(ops, {});
   machine.activations.trim();
   machine.print_case(options, watch.elapsed_ms());
   const Tensor image1 = machine.image(options, 1.0f), image2 = machine.image(options, -1.0f);
@@ -67,7 +67,7 @@ void bench_dust3r(const Options& options) {
     }
   });
   const PatchGrid grid = model->grid_of(image1);
-  const MemoryPlan plan = plan_dust3r(inspection.config, inspection.info.num_parameters, {grid, grid}, 0);
+  const MemoryPlan plan = plan_dust3r(std::get<Dust3rConfig>(inspection.config), inspection.info.num_parameters, {grid, grid}, 0);
   report_memory(machine.context, static_cast<double>(plan.total_bytes()));
 }
 

@@ -19,7 +19,7 @@ struct RigidTransform {
   std::array<double, 3> translation = {0, 0, 0};
 };
 
-// Camera axes as in OpenCV: x right, y down, z forward. The world is the camera frame of view 0.
+// Camera axes as in OpenCV: x right, y down, z forward. The world is that of the scene: see Scene::world.
 struct Camera {
   RigidTransform world_from_cam;  // in the units of the scene's points
   Intrinsics network;             // in pixels of the network's input

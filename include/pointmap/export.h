@@ -18,6 +18,16 @@ struct ConfidenceFilter {
   double percentile = 0;
 };
 
+// Which points a cloud shows.
+enum class PointSource {
+  kAuto,   // kDepth for a view whose network has a confidence of its own for depth (VGGT), else kHead
+  kHead,   // SceneView::points and confidence: the network's head for points
+  kDepth,  // every pixel put at its depth on the ray of the camera; with the depth's confidence if there is one. Upstream VGGT's default
+};
+
+// "auto", "head", "depth". Throws Error{kInvalidArgument} naming the word and listing the names.
+PointSource parse_point_source(std::string_view name);
+
 enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture };
 
 std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth", "picture"
@@ -27,8 +37,9 @@ std::set<ExportFormat> parse_formats(std::string_view text);
 
 struct ExportOptions {
   std::set<ExportFormat> formats = {ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb};
-  ConfidenceFilter filter = {};        // of ply, glb and picture; npz and depth are complete
-  std::string generator = "pointmap";  // program and version, written into every file that has a place for it
+  ConfidenceFilter filter = {};             // of ply, glb and picture; npz and depth are complete
+  PointSource points = PointSource::kAuto;  // of ply, glb and picture
+  std::string generator = "pointmap";       // program and version, written into every file that has a place for it
   int npz_deflate_level = 0;
 };
 
@@ -36,14 +47,16 @@ struct ExportedFile {
   std::filesystem::path path;
   ExportFormat format = ExportFormat::kNpz;
   uint64_t bytes = 0;
-  size_t num_kept = 0;     // points in the file, or pixels with depth; 0 for depth.json, which has neither
-  size_t num_total = 0;    // pixels that show a photo, of the views in the file
-  double depth_scale = 0;  // of a depth map: scene units per step
+  size_t num_kept = 0;                      // points in the file, or pixels with depth; 0 for depth.json, which has neither
+  size_t num_total = 0;                     // pixels that show a photo, of the views in the file
+  PointSource points = PointSource::kAuto;  // of ply and glb: kHead or kDepth
+  double depth_scale = 0;                   // of a depth map: scene units per step
 };
 
 // Writes scene.npz, scene.ply, scene.glb, depth_N.png with depth.json, and cloud.png (photo, depth and cloud side by side) into `folder`,
 // which is made if it is missing; files of the same name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is
-// not whole, for a filter out of range and when a point cloud would be empty; Error{kIoError, kNotFound} naming the path.
+// not whole, for a filter out of range, when a point cloud would be empty, and for points from depth of a view without depth and camera;
+// Error{kIoError, kNotFound} naming the path.
 std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
 
 }  // namespace pointmap

@@ -5,6 +5,8 @@
 //   for (const pointmap::SceneView& view : result.scene.views) use(view.points, view.confidence);
 //   pointmap::export_scene(result.scene, "out", {});                            // pointmap/export.h
 //
+// With a VGGT model any number of photos, from one up, and cameras and depth for each: examples/many.cc. Folders and patterns of photos:
+// pointmap/photos.h.
 // Everything that fails throws pointmap::Error, whose message names the file or tensor. The library never prints and never exits.
 // A Reconstructor runs one reconstruction at a time; use one per thread, or a queue.
 #pragma once
@@ -61,19 +63,24 @@ std::string_view pose_mode_name(PoseMode mode);  // "raw", "reprojected", "upstr
 PoseMode parse_pose_mode(std::string_view name);
 
 struct ReconstructOptions {
-  // How photos become the network's input: "keep" (long side as the model was trained on, 512 for most; cropped to multiples of 16, squares
-  // stay square), "dust3r" (upstream's loader at 512, squares become 4:3), "dust3r224", "pad512" (centred on a grey square).
+  // How photos become the network's input. For every model: "keep", the long side as the model was trained on; for DUSt3R cropped to
+  // multiples of 16, squares stay square; for VGGT whole, the short side scaled to a multiple of 14.
+  // For DUSt3R: "dust3r" (upstream's loader at 512, squares become 4:3), "dust3r224", "pad512" (centred on a grey square).
+  // For VGGT: "vggt_crop" and "vggt_pad" (upstream's loader, its two modes), "pad518" (centred on a white square). Its pictures must have
+  // one size: when they differ, the smaller ones are centred on white, as upstream does it.
   std::string preset = "keep";
-  bool keep_raw = false;                      // also keep the network's values before activation
-  bool pose = false;                          // also fill SceneView::camera and depth: a second decoder pass, and one more head
-  std::optional<PoseMode> pose_mode = {};     // empty: what suits the model, see default_pose_mode
+  bool skip_bad = false;  // go on without photos that cannot be read; their views say why
+  bool keep_raw = false;  // also keep the network's values before activation
+  // DUSt3R: also fill SceneView::camera and depth, which takes a second decoder pass and one more head. VGGT always has both.
+  bool pose = false;
+  std::optional<PoseMode> pose_mode = {};     // of DUSt3R; empty: what suits the model, see default_pose_mode
   uint64_t max_pixels = uint64_t{256} << 20;  // of one photo; checked before decoding
   Progress progress = {};                     // called on the calling thread
 };
 
 struct ModelInfo {
   std::string name;         // as the caller named it
-  std::string family;       // "dust3r"
+  std::string family;       // "dust3r" or "vggt"
   std::string path;         // file or folder; empty for demo and synthetic models
   std::string fingerprint;  // tells checkpoints apart; empty for synthetic models
   std::string dtype;        // of the weights in the file, "F32"; several are joined by '+'
@@ -136,7 +143,8 @@ class Reconstructor {
   // model: a .safetensors file, an index or a folder; "hf:ORG/NAME[@REV]" or a short name such as "dust3r", looked up in the
   // Hugging Face cache (see download_model in pointmap/models.h); "demo", a small model inside this library, trained on synthetic scenes
   // only (see also default_model in pointmap/models.h); or "synthetic:dust3r-512-dpt", "synthetic:dust3r-tiny",
-  // "synthetic:dust3r-tiny-linear", whose weights are made from their names and show exactness, not geometry.
+  // "synthetic:dust3r-tiny-linear", "synthetic:vggt-1b", "synthetic:vggt-tiny", whose weights are made from their names and show
+  // exactness, not geometry.
   // Reads headers only: what does not fit is found here, the weights are loaded by load() or the first reconstruct().
   static Reconstructor open(const std::string& model, const LoadOptions& options = {});
   ~Reconstructor();
@@ -146,7 +154,8 @@ class Reconstructor {
   const ModelInfo& model() const;
   // Loads the weights now, so that the first reconstruct() is as quick as the next. Cancelled by progress.cancel.
   void load(const Progress& progress = {});
-  // DUSt3R takes exactly two photos. Photos are decoded and memory is predicted before any heavy work.
+  // DUSt3R takes exactly two photos, VGGT one or more; the first one's camera is the frame of reference. Photos are decoded and memory is
+  // predicted before any heavy work. Views come in the order of the photos.
   Reconstruction reconstruct(const std::vector<Photo>& photos, const ReconstructOptions& options = {});
 
  private:

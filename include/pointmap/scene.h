@@ -15,19 +15,28 @@ struct SceneView {
   std::string source;       // the file, as the caller named it
   ViewTransform transform;  // network pixels to the file's pixels
   Image image;              // what the network saw, [H, W, 3]
-  // Points in the camera frame of view 0 (x right, y down, z forward), scale unknown.
+  // What the network's head for points says: in the world (see Scene::world; x right, y down, z forward), scale unknown.
   std::vector<float> points;      // [H, W, 3]
-  std::vector<float> confidence;  // [H, W], above 1 for DUSt3R
+  std::vector<float> confidence;  // [H, W], above 1
   // Estimated by the network (VGGT) or from the pointmaps (DUSt3R); empty when nobody asked.
   std::optional<Camera> camera;
   std::vector<float> depth;             // [H, W], z in the view's own camera frame; empty without a camera
   std::vector<float> depth_confidence;  // [H, W]; empty unless the network has a confidence of its own for depth
   std::vector<float> raw;               // [4, H, W] before activation: x, y, z, confidence; empty unless asked for
-  std::string status = "ok";
+  std::vector<float> pose_encoding;     // [9]: what VGGT's camera head said: translation, quaternion xyzw, field of view of height, width
+  std::string status = "ok";            // "skipped": the photo could not be read; such a view has a source and a reason only
+  std::string reason;                   // why it is not ok
+};
+
+// Whose frame points and cameras are in.
+enum class WorldFrame {
+  kFirstCamera,  // the camera frame of the first view that is ok, exactly: its world_from_cam is the identity
+  kNetwork,      // the network's own idea of the same (VGGT): what it predicts for that view is near the identity, and left as it is
 };
 
 struct Scene {
   std::vector<SceneView> views;
+  WorldFrame world = WorldFrame::kFirstCamera;
   std::string model;       // as the caller named it
   std::string model_hash;  // of the weights, empty when unknown
 };

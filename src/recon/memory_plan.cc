@@ -4,11 +4,14 @@
 #include <string>
 
 #include "base/check.h"
+#include "nn/linear.h"
 
 namespace pointmap {
 namespace {
 
 constexpr uint64_t kFloatBytes = 4;
+constexpr uint64_t kProgramBytes = uint64_t{16} << 20;  // code and scratch
+constexpr uint64_t kProductBytes = uint64_t{4} << 20;   // what matrix products pack, of whatever size
 
 uint64_t bytes_of(int64_t elements) {
   return checked_mul(static_cast<uint64_t>(elements), kFloatBytes);
@@ -45,9 +48,33 @@ MemoryPlan plan_dust3r(const Dust3rConfig& config, int64_t num_parameters, const
   const uint64_t head = has_dpt ? std::max(dpt_bytes(config, grids[0]), dpt_bytes(config, grids[1])) : bytes_of(pixels * 8);
   // Blocks that the arena keeps from one stage seldom fit the next, so stages add up.
   plan.activations_bytes = encoder + kept + head;
-  constexpr uint64_t kProgramBytes = uint64_t{16} << 20;
   // The network's input, and the scene's copy of a view: raw values, points, confidence.
   plan.other_bytes = kProgramBytes + photo_bytes + bytes_of(pixels * (3 + 8));
+  return plan;
+}
+
+MemoryPlan plan_vggt(const VggtConfig& config, int64_t num_parameters, int64_t num_frames, PatchGrid grid) {
+  const int64_t dim = config.embed_dim, patches = grid.num_patches();
+  const int64_t frame_tokens = config.num_special_tokens() + patches, tokens = num_frames * frame_tokens;
+  const int64_t pixels = patches * config.patch_size * config.patch_size;
+  const auto hidden = [&](int64_t rows) { return std::min(rows, Mlp::kMaxRows) * config.mlp_ratio * dim; };
+  // The three stages run one after the other, and what one leaves is given back before the next begins.
+  // x, its normalised copy, packed QKV (3), context and output; of the levels that heads read, six of eight are there by then.
+  const int64_t aggregator = tokens * dim * (7 + 6) + hidden(tokens) + num_frames * pixels * 3;
+  const int64_t dino = frame_tokens * dim * (7 + 1) + hidden(frame_tokens);
+  const int64_t levels = tokens * dim * 8;
+  const int64_t feature = config.dpt_feature_dim;
+  const int64_t full_resolution = pixels * (feature / 2 + config.dpt_last_dim);
+  const int64_t eighth = patches * 64 * (feature + feature / 2);  // of refinenet1, and its convolution
+  const int64_t quarter = patches * 16 * feature * 6;             // inside refinenet1
+  const int64_t pyramid = patches * (16 + 4 + 1 + 1) * feature;   // layer1_rn to layer4_rn
+  const int64_t head = full_resolution + eighth + quarter + pyramid;
+  MemoryPlan plan;
+  plan.weights_bytes = bytes_of(num_parameters);
+  plan.activations_bytes = kProductBytes + std::max(bytes_of(aggregator + dino), bytes_of(levels + head));
+  // The scene's copy of every view: 8-bit picture; points, depth and the confidence of each.
+  const auto view_bytes = static_cast<uint64_t>(pixels) * (3 + 4 * (3 + 1 + 1 + 1));
+  plan.other_bytes = kProgramBytes + checked_mul(static_cast<uint64_t>(num_frames), view_bytes);
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "models/dust3r/config.h"
+#include "models/vggt/config.h"
 #include "nn/rope2d.h"
 
 namespace pointmap {
@@ -19,6 +20,9 @@ struct MemoryPlan {
 
 // grids: patches of each view; photo_bytes: decoded photos that stay in memory beside the run.
 MemoryPlan plan_dust3r(const Dust3rConfig& config, int64_t num_parameters, const std::array<PatchGrid, 2>& grids, uint64_t photo_bytes);
+
+// num_frames pictures of one size, their grid of patches given.
+MemoryPlan plan_vggt(const VggtConfig& config, int64_t num_parameters, int64_t num_frames, PatchGrid grid);
 
 // Throws Error{kLimitExceeded} with the number of bytes needed when the plan is above the limit.
 void require_memory(const MemoryPlan& plan, uint64_t limit_bytes);

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "nn/synthetic_weights.h"
 #include "recon/checkpoint_weights.h"
 #include "recon/dust3r_config.h"
+#include "recon/vggt_config.h"
 
 namespace pointmap {
 namespace {
@@ -23,16 +25,18 @@ constexpr std::string_view kSyntheticPrefix = "synthetic:";
 
 struct SyntheticModel {
   std::string_view name;
-  Dust3rConfig config;
+  ModelConfig config;
 };
 
-std::array<SyntheticModel, 3> synthetic_models() {
+std::array<SyntheticModel, 5> synthetic_models() {
   return {{{"dust3r-512-dpt", Dust3rConfig::large_512_dpt()},
            {"dust3r-tiny", Dust3rConfig::tiny(Dust3rConfig::Head::kDpt)},
-           {"dust3r-tiny-linear", Dust3rConfig::tiny(Dust3rConfig::Head::kLinear)}}};
+           {"dust3r-tiny-linear", Dust3rConfig::tiny(Dust3rConfig::Head::kLinear)},
+           {"vggt-1b", VggtConfig::vggt_1b()},
+           {"vggt-tiny", VggtConfig::tiny()}}};
 }
 
-Dust3rConfig synthetic_config(const std::string& name) {
+ModelConfig synthetic_config(const std::string& name) {
   std::string known;
   for (const SyntheticModel& model : synthetic_models()) {
     if (name == std::string(kSyntheticPrefix) + std::string(model.name)) return model.config;
@@ -71,9 +75,17 @@ class WatchedSource : public WeightSource {
   size_t num_loaded_ = 0;
 };
 
-WeightReport check(WeightSource& source, const Dust3rConfig& config) {
+void build(const WeightScope& scope, const Dust3rConfig& config) {
+  const Dust3r network(scope, config);
+}
+
+void build(const WeightScope& scope, const VggtConfig& config) {
+  const Vggt network(scope, config);
+}
+
+WeightReport check(WeightSource& source, const ModelConfig& config) {
   WeightMap map(source);
-  const Dust3r model(WeightScope(map), config);
+  std::visit([&](const auto& c) { build(WeightScope(map), c); }, config);
   return map.report();
 }
 
@@ -85,7 +97,8 @@ std::string dtypes_of(const Checkpoint& checkpoint) {
   return joined;
 }
 
-Dust3rConfig config_of(const Checkpoint& checkpoint, const fs::path& path, std::vector<std::string>& notes) {
+ModelConfig config_of(const Checkpoint& checkpoint, const fs::path& path, std::vector<std::string>& notes) {
+  if (is_vggt(checkpoint)) return vggt_config_from(checkpoint);  // whose config.json says nothing that the tensors do not
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
   const fs::path config_path = folder / "config.json";
   if (fs::exists(config_path)) return dust3r_config_from(read_config(config_path));
@@ -115,10 +128,13 @@ void inspect_demo(ModelInspection& result) {
 
 }  // namespace
 
+std::string_view family_name(const ModelConfig& config) {
+  return std::holds_alternative<Dust3rConfig>(config) ? "dust3r" : "vggt";
+}
+
 ModelInspection inspect(const std::string& name) {
   ModelInspection result;
   result.info.name = name;
-  result.info.family = "dust3r";
   if (name.starts_with(kSyntheticPrefix)) {
     NamesOnly source;
     result.config = synthetic_config(name);
@@ -136,6 +152,7 @@ ModelInspection inspect(const std::string& name) {
     result.config = config_of(*result.checkpoint, resolved.path, result.info.notes);
     inspect_checkpoint(result);
   }
+  result.info.family = family_name(result.config);
   result.info.num_parameters = result.weights.num_parameters;
   result.info.num_tensors = result.weights.num_tensors;
   return result;
@@ -147,7 +164,8 @@ OpenedModel OpenedModel::open(const std::string& name) {
   return model;
 }
 
-std::unique_ptr<Dust3r> OpenedModel::load(Ops& ops, const Progress& progress) const {
+template <typename Network>
+std::unique_ptr<Network> OpenedModel::load(Ops& ops, const Progress& progress) const {
   std::unique_ptr<WeightSource> source;
   if (inspection_.checkpoint) {
     source = std::make_unique<CheckpointWeights>(*inspection_.checkpoint);
@@ -156,7 +174,11 @@ std::unique_ptr<Dust3r> OpenedModel::load(Ops& ops, const Progress& progress) co
   }
   WatchedSource watched(*source, progress, inspection_.weights.num_tensors);
   WeightMap map(watched, ops);
-  return std::make_unique<Dust3r>(WeightScope(map), inspection_.config);
+  using Config = std::remove_cvref_t<decltype(std::declval<Network>().config())>;
+  return std::make_unique<Network>(WeightScope(map), std::get<Config>(inspection_.config));
 }
+
+template std::unique_ptr<Dust3r> OpenedModel::load(Ops& ops, const Progress& progress) const;
+template std::unique_ptr<Vggt> OpenedModel::load(Ops& ops, const Progress& progress) const;
 
 }  // namespace pointmap

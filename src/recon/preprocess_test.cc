@@ -12,8 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "io/image/orient.h"
-#include "io/safetensors/sha256.h"
+#include "recon/preprocess_testing.h"
 
 namespace pointmap {
 namespace {
@@ -22,48 +21,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string sha256_hex(const std::vector<uint8_t>& bytes) {
-  Sha256 sha256;
-  sha256.update(std::as_bytes(std::span(bytes)));
-  return sha256.hex();
-}
-
-// The picture of golden/README.md, seed 0.
-Image procedural(int width, int height) {
-  Image image{width, height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3)};
-  uint8_t* out = image.rgb.data();
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      const int blocks = (x >> 4) * (y >> 4) * 7;
-      for (int c = 0; c < 3; ++c) *out++ = static_cast<uint8_t>(((x * (3 + 2 * c) + y * (5 + c)) >> 1) ^ blocks);
-    }
-  }
-  return image;
-}
-
-DecodedImage photo_of(Image stored, int exif_orientation = 1) {
-  DecodedImage photo;
-  photo.exif_orientation = exif_orientation;
-  photo.stored_width = stored.width;
-  photo.stored_height = stored.height;
-  photo.image = apply_orientation(std::move(stored), exif_orientation);
-  return photo;
-}
-
-Image plain(int width, int height, uint8_t value) {
-  return {width, height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(height) * 3, value)};
-}
-
-nlohmann::json golden_rows() {
-  std::ifstream file(std::filesystem::path(POINTMAP_SOURCE_DIR) / "tests/golden/preprocess.json");
-  return nlohmann::json::parse(file).at("rows");
-}
-
 TEST(Preprocess, LoadersMatchGoldenHashes) {
   const struct {
     const char* loader;
     Preset preset;
-  } loaders[] = {{"dust3r_512", Preset::kDust3r}, {"dust3r_224", Preset::kDust3r224}, {"served_dust3r_pad512", Preset::kPad512}};
+  } loaders[] = {{"dust3r_512", Preset::kDust3r},  {"dust3r_224", Preset::kDust3r224}, {"served_dust3r_pad512", Preset::kPad512},
+                 {"vggt_crop", Preset::kVggtCrop}, {"vggt_pad", Preset::kVggtPad},     {"served_vggt_pad518", Preset::kPad518}};
   int compared = 0;
   for (const nlohmann::json& row : golden_rows()) {
     for (const auto& [loader, preset] : loaders) {
@@ -75,10 +38,14 @@ TEST(Preprocess, LoadersMatchGoldenHashes) {
       EXPECT_EQ(view.image.width, row.at("out_wh").at(0));
       EXPECT_EQ(view.image.height, row.at("out_wh").at(1));
       EXPECT_EQ(sha256_hex(view.image.rgb), row.at("sha256_rgb8"));
+      if (row.contains("pad_left")) {
+        EXPECT_DOUBLE_EQ(view.transform.offset_x, -view.transform.scale_x * row.at("pad_left").get<double>());
+        EXPECT_DOUBLE_EQ(view.transform.offset_y, -view.transform.scale_y * row.at("pad_top").get<double>());
+      }
       ++compared;
     }
   }
-  EXPECT_EQ(compared, 42);  // every row that begins dust3r or served_dust3r
+  EXPECT_EQ(compared, 84);  // every row of the file
 }
 
 TEST(Preprocess, KeepIsUpstreamExceptForSquares) {
@@ -129,12 +96,16 @@ TEST(Preprocess, SpecTable) {
 
 // No scaling happens (long side 512), so a single marked pixel must be found exactly.
 TEST(Preprocess, MarkedPixelIsWhereTheTransformSays) {
+  const NetworkSize vggt{.long_side = 518, .patch = 14, .fit = PatchFit::kScale};
   const struct {
     Preset preset;
     int stored_width, stored_height;
-  } cases[] = {{Preset::kKeep, 512, 341},   {Preset::kKeep, 341, 512},   {Preset::kDust3r, 512, 512},
-               {Preset::kPad512, 512, 300}, {Preset::kPad512, 299, 512}, {Preset::kDust3r224, 301, 224}};
-  for (const auto& [preset, stored_width, stored_height] : cases) {
+    NetworkSize size = {};
+  } cases[] = {{Preset::kKeep, 512, 341},       {Preset::kKeep, 341, 512},       {Preset::kDust3r, 512, 512},
+               {Preset::kPad512, 512, 300},     {Preset::kPad512, 299, 512},     {Preset::kDust3r224, 301, 224},
+               {Preset::kKeep, 518, 350, vggt}, {Preset::kKeep, 364, 518, vggt}, {Preset::kPad518, 518, 350},
+               {Preset::kVggtPad, 364, 518}};
+  for (const auto& [preset, stored_width, stored_height, size] : cases) {
     for (int orientation = 1; orientation <= 8; ++orientation) {
       SCOPED_TRACE(std::to_string(static_cast<int>(preset)) + " " + std::to_string(stored_width) + ", orientation " +
                    std::to_string(orientation));
@@ -142,7 +113,7 @@ TEST(Preprocess, MarkedPixelIsWhereTheTransformSays) {
       const int mark_y = stored_height / 2 + 31;
       Image stored = plain(stored_width, stored_height, 10);
       stored.rgb[(static_cast<size_t>(mark_y) * static_cast<size_t>(stored_width) + static_cast<size_t>(mark_x)) * 3] = 250;
-      const PreparedView view = prepare_view(photo_of(std::move(stored), orientation), preset, "marked");
+      const PreparedView view = prepare_view(photo_of(std::move(stored), orientation), preset, "marked", size);
       int found = 0;
       for (int y = 0; y < view.image.height; ++y) {
         for (int x = 0; x < view.image.width; ++x) {
@@ -166,7 +137,7 @@ TEST(Preprocess, MarkedPixelIsWhereTheTransformSays) {
 // what remains is rounding, and its mean over thousands of pixels is within 0.05 levels of zero. Taking pixel corners for centres would
 // show as at least 0.15 levels.
 TEST(Preprocess, RampSurvivesScaling) {
-  for (const Preset preset : {Preset::kKeep, Preset::kDust3r224, Preset::kPad512}) {
+  for (const Preset preset : {Preset::kKeep, Preset::kDust3r224, Preset::kPad512, Preset::kVggtCrop, Preset::kVggtPad, Preset::kPad518}) {
     for (const auto& [width, height] : {std::pair{1201, 799}, std::pair{301, 199}, std::pair{517, 779}}) {
       SCOPED_TRACE(std::to_string(static_cast<int>(preset)) + " " + std::to_string(width));
       const auto red_at = [&](double u, double v) { return 220 * u / width + 33 * v / height; };

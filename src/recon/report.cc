@@ -28,14 +28,6 @@ ordered_json model_json(const ModelInfo& model) {
           {"tensors", model.num_tensors}};
 }
 
-ordered_json transform_json(const ViewTransform& t) {
-  return {{"exif_orientation", t.exif_orientation},
-          {"stored_size", {t.stored_width, t.stored_height}},
-          {"network_size", {t.network_width, t.network_height}},
-          {"scale", {t.scale_x, t.scale_y}},
-          {"offset", {t.offset_x, t.offset_y}}};
-}
-
 ordered_json intrinsics_json(const Intrinsics& k) {
   return {{"fx", k.fx}, {"fy", k.fy}, {"cx", k.cx}, {"cy", k.cy}};
 }
@@ -75,7 +67,10 @@ ordered_json stages_json(const RunReport& report) {
 ordered_json views_json(const Scene& scene) {
   ordered_json views = ordered_json::array();
   for (const SceneView& view : scene.views) {
-    views.push_back({{"source", view.source}, {"status", view.status}, {"transform", transform_json(view.transform)}});
+    views.push_back({{"source", view.source}, {"status", view.status}});
+    if (!view.reason.empty()) views.back()["reason"] = view.reason;
+    if (view.image.rgb.empty()) continue;  // skipped
+    views.back()["transform"] = ordered_json::parse(transform_json(view.transform));
     if (view.camera) views.back()["camera"] = camera_json(*view.camera, view.transform);
   }
   return views;
@@ -89,6 +84,7 @@ ordered_json files_json(const std::vector<ExportedFile>& files) {
       entry["points"] = file.num_kept;
       entry["pixels"] = file.num_total;
     }
+    if (file.points != PointSource::kAuto) entry["points_from"] = file.points == PointSource::kDepth ? "depth" : "head";
     if (file.depth_scale > 0) entry["depth_scale"] = file.depth_scale;
     list.push_back(std::move(entry));
   }
@@ -100,7 +96,7 @@ ordered_json files_json(const std::vector<ExportedFile>& files) {
 std::string report_json(const ModelInfo& model, const Reconstruction& run, const std::vector<ExportedFile>& files) {
   const RunReport& report = run.report;
   const ordered_json json = {
-      {"versions", {{"pointmap", version()}, {"compiler", kCompiler}, {"report_format", 1}}},
+      {"versions", {{"pointmap", version()}, {"compiler", kCompiler}, {"report_format", 2}}},
       {"model", model_json(model)},
       {"settings", {{"preset", report.preset}, {"precision", report.precision}, {"threads", report.num_threads}}},
       {"device", {{"kernels", report.device}, {"cpu", report.cpu}}},
@@ -114,8 +110,8 @@ std::string report_json(const ModelInfo& model, const Reconstruction& run, const
         {"peak_resident_bytes", report.peak_resident_bytes}}},
       {"views", views_json(run.scene)},
       {"pose", pose_json(report.pose)},
-      {"frame", "camera of view 1: x right, y down, z forward; scale unknown"},
-      {"camera_convention", kCameraConvention},
+      {"frame", world_description(run.scene) + "; x right, y down, z forward; scale unknown"},
+      {"camera_convention", camera_convention(run.scene)},
       {"files", files_json(files)},
       {"notes", report.notes},
   };

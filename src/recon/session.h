@@ -1,19 +1,15 @@
 // A model and everything it runs on, for one reconstruction after another.
 #pragma once
 
-#include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
 #include "kernels/make_ops.h"
 #include "pointmap/pointmap.h"
-#include "recon/feature_cache.h"
-#include "recon/memory_plan.h"
+#include "recon/family_run.h"
 #include "recon/model_loader.h"
-#include "recon/preprocess.h"
 #include "tensor/arena.h"
 
 namespace pointmap {
@@ -27,10 +23,14 @@ class Session {
   Reconstruction reconstruct(const std::vector<Photo>& photos, const ReconstructOptions& options);
 
  private:
-  std::vector<PreparedView> prepare(const std::vector<Photo>& photos, Preset preset, const ReconstructOptions& options);
-  NetworkSize network_size() const;
-  std::array<PatchGrid, 2> grids_of(const std::vector<PreparedView>& views) const;
-  MemoryPlan plan_memory(const std::vector<PreparedView>& views, bool with_pose) const;
+  // Photos that could be read, and a sentence about each that could not.
+  struct Prepared {
+    std::vector<RunView> views;
+    std::vector<std::string> faults;  // one for each photo, in their order; empty for one that is in `views`
+  };
+  Prepared prepare(const std::vector<Photo>& photos, Preset preset, const ReconstructOptions& options);
+  void check_count(size_t num_photos, const std::string& what) const;
+  void describe_run(const ReconstructOptions& options, Reconstruction& result) const;
 
   LoadOptions options_;
   OpenedModel model_;
@@ -39,8 +39,8 @@ class Session {
   Arena weights_;
   Arena activations_;
   std::unique_ptr<Ops> ops_;
-  std::unique_ptr<Dust3r> network_;  // null until loaded
-  FeatureCache features_;
+  std::unique_ptr<FamilyRun> family_;
+  bool loaded_ = false;
 };
 
 }  // namespace pointmap

@@ -20,7 +20,7 @@ Image picture(int width, int height, int seed) {
 
 class SharedParts : public testing::Test {
  protected:
-  void load(const std::string& model) { network_ = OpenedModel::open(model).load(*ops_, {}); }
+  void load(const std::string& model) { network_ = OpenedModel::open(model).load<Dust3r>(*ops_, {}); }
   PatchGrid grid_of(const Image& image) const { return {image.height / 16, image.width / 16}; }
   Tensor input(const Image& image) {
     Tensor tensor(activations_, DType::kF32, {1, image.height, image.width, 3});

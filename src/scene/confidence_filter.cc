@@ -26,6 +26,7 @@ void check_view(const SceneView& view, size_t index) {
   check_size("confidence", view.confidence.size(), pixels);
   if (!view.raw.empty()) check_size("raw", view.raw.size(), 4 * pixels);
   if (!view.depth.empty()) check_size("depth", view.depth.size(), pixels);
+  if (!view.depth_confidence.empty()) check_size("depth confidence", view.depth_confidence.size(), pixels);
 }
 
 // Adds the view's finite photo pixels to the selection.
@@ -54,6 +55,17 @@ void add_candidates(const SceneView& view, PointSelection& selection) {
 bool is_finite_point(const SceneView& view, size_t pixel) {
   const float* p = &view.points[3 * pixel];
   return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]) && std::isfinite(view.confidence[pixel]);
+}
+
+size_t num_photo_pixels(const Scene& scene) {
+  size_t count = 0;
+  for (const SceneView& view : scene.views) {
+    if (view.status != "ok") continue;
+    for (int v = 0; v < view.image.height; ++v) {
+      for (int u = 0; u < view.image.width; ++u) count += view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)});
+    }
+  }
+  return count;
 }
 
 void check_scene(const Scene& scene) {

@@ -23,6 +23,9 @@ struct PointSelection {
 // Throws Error{kInvalidArgument} for a percentile outside 0 to 100 and for a scene that check_scene refuses.
 PointSelection select_points(const Scene& scene, const ConfidenceFilter& filter);
 
+// Pixels that show a photo, of the views that are ok.
+size_t num_photo_pixels(const Scene& scene);
+
 // Throws Error{kInvalidArgument} naming the view unless there is a view and the sizes of every view's arrays, image and transform agree;
 // a view whose status is not "ok" may have no arrays.
 void check_scene(const Scene& scene);

@@ -24,8 +24,11 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
 std::string sidecar(const Scene& scene, const nlohmann::ordered_json& files) {
   const nlohmann::ordered_json document = {
       {"meaning", "depth = value * scale, value 0 = no depth; the unit of length is the scene's, which is unknown"},
-      {"frame", "z in the camera frame of view 1, for every view: for views after the first it is not the distance from their own camera"},
-      {"convention", kPointConvention},
+      {"frame",
+       "of each file: 'own camera' is z in the camera frame of the view; 'world' is z in the world's, which for views after the first is "
+       "not "
+       "the distance from their own camera"},
+      {"convention", point_convention(scene)},
       {"model", scene.model},
       {"files", files}};
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -35,14 +38,16 @@ std::string sidecar(const Scene& scene, const nlohmann::ordered_json& files) {
 
 DepthMap depth_map(const SceneView& view) {
   DepthMap map;
+  const bool has_depth = !view.depth.empty();
   std::vector<float> depth(view.confidence.size());  // [H, W], 0 where there is none
   size_t pixel = 0;
   for (int v = 0; v < view.image.height; ++v) {
     for (int u = 0; u < view.image.width; ++u, ++pixel) {
       if (!view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)})) continue;
       ++map.num_total;
-      const float z = view.points[3 * pixel + 2];
-      if (is_finite_point(view, pixel) && z > 0) depth[pixel] = z;
+      const float z = has_depth ? view.depth[pixel] : view.points[3 * pixel + 2];
+      const bool is_finite = has_depth ? std::isfinite(z) : is_finite_point(view, pixel);
+      if (is_finite && z > 0) depth[pixel] = z;
     }
   }
   const float farthest = depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
@@ -72,6 +77,7 @@ std::vector<DepthFile> export_depth(const Scene& scene, const std::filesystem::p
     entries.push_back({{"file", name},
                        {"view", i + 1},
                        {"source", view.source},
+                       {"frame", view.depth.empty() ? "world" : "own camera"},
                        {"scale", map.scale},
                        {"valid_pixels", map.num_valid},
                        {"photo_pixels", map.num_total}});

@@ -16,8 +16,9 @@ struct DepthMap {
   size_t num_total = 0;  // pixels that show the photo
 };
 
-// z of the view's points, in the camera frame of the first view. No value where the network saw padding, the point or its confidence is not
-// finite, or z is not in front of the camera. Rounded to the nearest step, at least 1.
+// The view's depth, in its own camera frame, if it has one; else z of its points, which is in the world, for every view. No value where the
+// network saw padding, the number (or the point or its confidence) is not finite, or is not in front of the camera. Rounded to the nearest
+// step, at least 1.
 DepthMap depth_map(const SceneView& view);
 
 struct DepthFile {

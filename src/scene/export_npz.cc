@@ -4,6 +4,7 @@
 
 #include "io/npz/npz_writer.h"
 #include "scene/confidence_filter.h"
+#include "scene/export_npz_stacked.h"
 #include "scene/scene_meta.h"
 
 namespace pointmap {
@@ -29,11 +30,8 @@ void add_camera(NpzWriter& writer, const Camera& camera, size_t index) {
   add("original_intrinsics", matrix3(camera.original), Shape{3, 3});
 }
 
-}  // namespace
-
-void export_npz(const Scene& scene, const std::filesystem::path& path, const NpzExportOptions& options) {
-  check_scene(scene);
-  NpzWriter writer(path, {.deflate_level = options.deflate_level});
+// Each view's arrays by themselves.
+void add_view_arrays(NpzWriter& writer, const Scene& scene) {
   for (size_t i = 0; i < scene.views.size(); ++i) {
     const SceneView& view = scene.views[i];
     const int64_t height = view.image.height, width = view.image.width;
@@ -45,6 +43,18 @@ void export_npz(const Scene& scene, const std::filesystem::path& path, const Npz
     add("raw", view.raw, Shape{4, height, width});
     add("depth", view.depth, Shape{height, width});
     if (view.camera) add_camera(writer, *view.camera, i);
+  }
+}
+
+}  // namespace
+
+void export_npz(const Scene& scene, const std::filesystem::path& path, const NpzExportOptions& options) {
+  check_scene(scene);
+  NpzWriter writer(path, {.deflate_level = options.deflate_level});
+  if (is_stackable(scene)) {
+    add_stacked_arrays(writer, scene);
+  } else {
+    add_view_arrays(writer, scene);
   }
   writer.add_text("meta", scene_meta_json(scene, options.generator));
   writer.finish();

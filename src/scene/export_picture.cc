@@ -83,7 +83,8 @@ RenderCamera camera_beside(const SceneView& view, const PointSplats& splats, int
     if (splats.positions[i] > 0) depths.push_back(splats.positions[i]);
   }
   const double distance = depths.empty() ? 1 : percentile(std::move(depths), 0.5);
-  const double focal = view.camera ? view.camera->network.fx : default_focal(view.image.width, view.image.height);
+  const double focal =
+      view.camera && std::isfinite(view.camera->network.fx) ? view.camera->network.fx : default_focal(view.image.width, view.image.height);
   const double scale = static_cast<double>(width) / view.image.width;
   const Pixel centre = image_centre(width, height);
   return {.cam_from_world = moved_camera({0, 0, distance}),
@@ -130,7 +131,9 @@ Image depth_picture(const SceneView& view) {
 
 Image scene_picture(const Scene& scene, const PointSelection& selection) {
   check_scene(scene);
-  const SceneView& first = scene.views.front();
+  const auto found = std::ranges::find(scene.views, "ok", &SceneView::status);
+  POINTMAP_CHECK(found != scene.views.end(), "no view to make a picture of");
+  const SceneView& first = *found;
   const double scale = static_cast<double>(kPanelLongSide) / std::max(first.image.width, first.image.height);
   const int width = std::max(1, static_cast<int>(std::lround(scale * first.image.width)));
   const int height = std::max(1, static_cast<int>(std::lround(scale * first.image.height)));

@@ -8,7 +8,7 @@
 namespace pointmap {
 
 void export_ply(const PointCloud& cloud, const Scene& scene, const std::string& generator, const std::filesystem::path& path) {
-  std::string comments[] = {"generator: " + generator, "model: " + scene.model, std::string(kPointConvention)};
+  std::string comments[] = {"generator: " + generator, "model: " + scene.model, point_convention(scene)};
   // A line break in a model's path would end the comment and break the header.
   for (std::string& comment : comments)
     std::ranges::replace_if(

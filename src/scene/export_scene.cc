@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <system_error>
 
 #include "base/check.h"
@@ -11,6 +12,7 @@
 #include "scene/export_picture.h"
 #include "scene/export_ply.h"
 #include "scene/point_cloud.h"
+#include "scene/shown_points.h"
 
 namespace pointmap {
 
@@ -59,31 +61,41 @@ std::set<ExportFormat> parse_formats(std::string_view text) {
 
 std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folder, const ExportOptions& options) {
   // Everything that can be refused is refused before the first file appears.
-  const PointSelection selection = select_points(scene, options.filter);
+  check_scene(scene);
   const auto wants = [&](ExportFormat format) { return options.formats.contains(format); };
-  PointCloud cloud;
-  if (wants(ExportFormat::kPly) || wants(ExportFormat::kGlb) || wants(ExportFormat::kPicture)) cloud = gather_points(scene, selection);
+  const bool wants_cloud = wants(ExportFormat::kPly) || wants(ExportFormat::kGlb) || wants(ExportFormat::kPicture);
+  const PointSource source = resolved(options.points, scene);
+  const std::optional<Scene> from_depth =
+      wants_cloud && source == PointSource::kDepth ? std::optional(scene_from_depth(scene)) : std::nullopt;
+  const Scene& shown = from_depth ? *from_depth : scene;
+  const PointSelection selection = wants_cloud ? select_points(shown, options.filter) : PointSelection{};
+  const PointCloud cloud = wants_cloud ? gather_points(shown, selection) : PointCloud{};
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error{kIoError, "cannot make the folder '" + folder.string() + "': " + error.message()};
 
+  const size_t num_pixels = num_photo_pixels(scene);
   std::vector<ExportedFile> files;
+  const auto add_cloud_file = [&](const char* name, ExportFormat format) {
+    files.push_back(written(folder / name, format, selection.num_kept, num_pixels));
+    files.back().points = source;
+  };
   if (wants(ExportFormat::kNpz)) {
     export_npz(scene, folder / "scene.npz", {.generator = options.generator, .deflate_level = options.npz_deflate_level});
-    files.push_back(written(folder / "scene.npz", ExportFormat::kNpz, selection.num_total, selection.num_total));
+    files.push_back(written(folder / "scene.npz", ExportFormat::kNpz, num_pixels, num_pixels));
   }
   if (wants(ExportFormat::kPly)) {
     export_ply(cloud, scene, options.generator, folder / "scene.ply");
-    files.push_back(written(folder / "scene.ply", ExportFormat::kPly, cloud.size(), selection.num_total));
+    add_cloud_file("scene.ply", ExportFormat::kPly);
   }
   if (wants(ExportFormat::kGlb)) {
     export_glb(cloud, scene, options.generator, folder / "scene.glb");
-    files.push_back(written(folder / "scene.glb", ExportFormat::kGlb, cloud.size(), selection.num_total));
+    add_cloud_file("scene.glb", ExportFormat::kGlb);
   }
   if (wants(ExportFormat::kDepth)) add_depth(scene, folder, files);
   if (wants(ExportFormat::kPicture)) {
-    export_picture(scene, selection, folder / "cloud.png");
-    files.push_back(written(folder / "cloud.png", ExportFormat::kPicture, selection.num_kept, selection.num_total));
+    export_picture(shown, selection, folder / "cloud.png");
+    add_cloud_file("cloud.png", ExportFormat::kPicture);
   }
   return files;
 }

@@ -16,6 +16,7 @@
 #include "scene/export_depth.h"
 #include "scene/export_npz.h"
 #include "scene/scene_testing.h"
+#include "scene/shown_points.h"
 
 namespace pointmap {
 namespace {
@@ -76,6 +77,87 @@ TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
   EXPECT_THAT(content("scene.ply"), HasSubstr("element vertex 9\n"));
   EXPECT_THAT(content("scene.glb"), HasSubstr("\"count\":9"));
   EXPECT_THAT(content("scene.glb"), HasSubstr("model tiny, views 'photo.jpg' 'photo.jpg'"));
+}
+
+// A camera two pixels wide at (1, 0, 0), looking along the world's x; depth 2 everywhere.
+SceneView view_with_depth() {
+  SceneView view = counting_view(2, 1, 1);
+  view.camera = {.world_from_cam = {.rotation = {0, 0, 1, 0, 1, 0, -1, 0, 0}, .translation = {1, 0, 0}},
+                 .network = {.fx = 4, .fy = 4, .cx = 1, .cy = 0},
+                 .original = {.fx = 4, .fy = 4, .cx = 1, .cy = 0}};
+  view.depth.assign(2, 2.0f);
+  view.depth_confidence = {5, 9};
+  return view;
+}
+
+TEST(ShownPoints, DepthPutsEveryPixelOnItsRay) {
+  // Pixel 0: (0 - 1) * 2 / 4 = -0.5 to the right, which is the world's -z after the turn.
+  EXPECT_THAT(points_from_depth(view_with_depth()), ElementsAre(3, 0, 0.5f, 3, 0, 0));
+  SceneView without = view_with_depth();
+  without.camera.reset();
+  EXPECT_THROW((void)points_from_depth(without), Error);
+}
+
+TEST(ShownPoints, AutoTakesDepthWhereTheNetworkHasOneWithACamera) {
+  Scene scene;
+  scene.views = {view_with_depth(), view_with_depth()};
+  EXPECT_EQ(resolved(PointSource::kAuto, scene), PointSource::kDepth);
+  EXPECT_EQ(resolved(PointSource::kHead, scene), PointSource::kHead);
+  scene.views[1].status = "skipped";
+  scene.views[1].depth_confidence.clear();
+  EXPECT_EQ(resolved(PointSource::kAuto, scene), PointSource::kDepth);
+  scene.views[1].status = "ok";
+  EXPECT_EQ(resolved(PointSource::kAuto, scene), PointSource::kHead);
+  scene.views[1] = view_with_depth();
+  scene.views[1].camera->network.fy = INFINITY;
+  EXPECT_EQ(resolved(PointSource::kAuto, scene), PointSource::kHead);
+}
+
+TEST(ShownPoints, Names) {
+  EXPECT_EQ(parse_point_source("auto"), PointSource::kAuto);
+  EXPECT_EQ(parse_point_source("head"), PointSource::kHead);
+  EXPECT_EQ(parse_point_source("depth"), PointSource::kDepth);
+  EXPECT_THROW((void)parse_point_source("Depth"), Error);
+}
+
+TEST_F(ExportScene, CloudsShowTheChosenPoints) {
+  Scene scene;
+  scene.views = {view_with_depth()};
+  auto files = export_scene(scene, folder_, {.formats = {ExportFormat::kPly}, .filter = {.percentile = 50}});
+  EXPECT_EQ(files[0].points, PointSource::kDepth);
+  EXPECT_EQ(files[0].num_kept, 1u);
+  // The last record of the file: x, y, z, three colours and the confidence.
+  const auto floats_at = [&](const std::string& bytes, size_t from_end) {
+    std::array<float, 3> xyz;
+    std::memcpy(xyz.data(), bytes.data() + bytes.size() - from_end, sizeof(xyz));
+    return xyz;
+  };
+  constexpr size_t kRecord = 3 * sizeof(float) + 3 + sizeof(float);
+  EXPECT_THAT(floats_at(content("scene.ply"), kRecord), ElementsAre(3, 0, 0)) << "the pixel whose depth is more confident";
+  files = export_scene(scene, folder_, {.formats = {ExportFormat::kPly}, .points = PointSource::kHead});
+  EXPECT_EQ(files[0].points, PointSource::kHead);
+  EXPECT_THAT(floats_at(content("scene.ply"), kRecord), ElementsAre(1, -1, 2)) << "counting_view's second point";
+  EXPECT_THROW(export_scene(counting_scene(), folder_, {.points = PointSource::kDepth}), Error) << "no depth in there";
+}
+
+TEST_F(ExportScene, GlbHasTheCamerasThatItCanHold) {
+  Scene scene;
+  scene.views = {view_with_depth(), view_with_depth(), counting_view(2, 1, 1)};
+  scene.views[1].camera->original.fy = INFINITY;
+  export_scene(scene, folder_, {.formats = {ExportFormat::kGlb}});
+  const std::string glb = content("scene.glb");
+  EXPECT_THAT(glb, HasSubstr("camera 1: photo.jpg"));
+  EXPECT_THAT(glb, testing::Not(HasSubstr("camera 2")));
+  EXPECT_THAT(glb, HasSubstr("\"aspectRatio\":2.0"));
+}
+
+TEST(DepthMap, IsTheViewsOwnWhereThereIsOne) {
+  SceneView view = view_with_depth();
+  view.depth = {1, 4};
+  view.points.assign(6, std::nanf(""));
+  const DepthMap map = depth_map(view);
+  EXPECT_THAT(map.values, ElementsAre(16384, 65535));
+  EXPECT_EQ(map.scale, 4.0 / 65535);
 }
 
 TEST_F(ExportScene, WritesNothingThatWasNotAskedFor) {
@@ -235,7 +317,8 @@ TEST_F(ExportScene, DepthFilesAreSixteenBitPngWithASidecar) {
   EXPECT_EQ(sidecar["files"][0]["file"], "depth_1.png");
   EXPECT_EQ(sidecar["files"][0]["scale"], 8.0 / 65535);
   EXPECT_EQ(sidecar["files"][0]["valid_pixels"], 8);
-  EXPECT_THAT(sidecar["frame"].get<std::string>(), HasSubstr("camera frame of view 1"));
+  EXPECT_EQ(sidecar["files"][0]["frame"], "world");
+  EXPECT_THAT(sidecar["convention"].get<std::string>(), HasSubstr("camera frame of view 1"));
 }
 
 }  // namespace

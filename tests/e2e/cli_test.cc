@@ -94,7 +94,7 @@ TEST_F(Cli, AnswersUsageErrorsWithTwo) {
                                           "nonsense",
                                           "reconstruct",
                                           "reconstruct a b -o c -m d --preset huge",
-                                          "reconstruct " + (folder_ / "left.png") + " -o " + (folder_ / "out") + " " + kTiny,
+                                          "reconstruct -o " + (folder_ / "out") + " " + kTiny,
                                           pair_to("out") + "--formats obj",
                                           pair_to("out") + "--threads -1",
                                           pair_to("out") + "--precision int3",
@@ -112,6 +112,7 @@ TEST_F(Cli, NamesTheFileThatIsWrongAndWritesNothing) {
   AtomicFile text(folder_.path() / "text.jpg");
   text.write("this is not a picture");
   text.commit();
+  fs::create_directories(folder_.path() / "nothing");
   struct Row {
     std::string arguments;
     std::string message;
@@ -119,9 +120,13 @@ TEST_F(Cli, NamesTheFileThatIsWrongAndWritesNothing) {
   const std::string to_out = " -o " + (folder_ / "out") + " ";
   const std::string left = folder_ / "left.png";
   const std::vector<Row> rows = {
+      {"reconstruct " + left + to_out + kTiny, "takes 2 photos, got 1"},
       {"reconstruct " + left + " " + (folder_ / "absent.png") + to_out + kTiny, "absent.png"},
+      {"reconstruct " + left + " " + left + to_out + kTiny + "--preset pad518", "want one of keep, dust3r"},
       {"reconstruct " + left + " " + (folder_ / "text.jpg") + to_out + kTiny, "text.jpg"},
-      {"reconstruct " + left + " " + folder_.path().string() + to_out + kTiny, folder_.path().string()},
+      {"reconstruct " + left + " " + (folder_ / "nothing") + to_out + kTiny, (folder_ / "nothing") + "' has no photos"},
+      {"reconstruct " + left + " '" + (folder_ / "none*.png") + "'" + to_out + kTiny, "none*.png"},
+      {"reconstruct " + left + " " + left + to_out + kTiny + "--first 3", "no number from 1 to 2"},
       {"reconstruct " + left + " " + left + to_out + "-m synthetic:nonsense", "synthetic:dust3r-tiny"},
       {"reconstruct " + left + " " + left + to_out + "-m " + (folder_ / "absent.safetensors"), "absent.safetensors"},
       {"reconstruct " + left + " " + left + to_out + "-m " + (folder_ / "text.jpg"), "text.jpg"},

@@ -1,12 +1,10 @@
 // Exactness at full size: VGGT-1B without its track head, on the kernels that users get.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "golden_vggt.h"
-#include "io/image/decode.h"
-#include "io/image/resize.h"
+#include "recon/preprocess.h"
 
 namespace pointmap {
 namespace {
@@ -19,14 +17,12 @@ class VggtFullGolden : public testing::Test {
 
   static std::string shared(const std::string& name) { return std::string(POINTMAP_SHARED_DIR) + "/" + name; }
 
-  // A kitchen photo resized to 518x350 as Pillow's bicubic does, between 84 white rows above and below.
+  // As a user's run prepares it.
   static Tensor photo(const std::string& name) {
-    constexpr int kSide = 518, kHeight = 350, kPadding = 84;
-    const Image resized = resize_image(read_image(shared("images/kitchen/" + name)).image, kSide, kHeight, ResizeFilter::kBicubic);
-    Tensor image(model_->arena(), DType::kF32, {1, kSide, kSide, 3});
-    std::fill_n(image.data<float>(), image.shape().num_elements(), 1.0f);
-    float* const first = image.data<float>() + kPadding * kSide * 3;
-    for (size_t i = 0; i < resized.rgb.size(); ++i) first[i] = static_cast<float>(resized.rgb[i]) / 255.0f;
+    const std::string path = shared("images/kitchen/" + name);
+    const PreparedView view = prepare_view(read_image(path, decode_options_for(Preset::kPad518)), Preset::kPad518, path);
+    Tensor image(model_->arena(), DType::kF32, {1, view.image.height, view.image.width, 3});
+    rgb_to_unit_range(view.image, image.data<float>());
     return image;
   }
 

@@ -1,6 +1,7 @@
 // Writes point clouds as GLB (binary glTF 2.0), which web viewers and Blender open.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -13,10 +14,21 @@ struct GlbPoints {
   std::span<const uint8_t> colors;   // [N, 3] red, green, blue
 };
 
+// A perspective camera, drawn as the edges of a pyramid as well. Camera axes as above.
+struct GlbCamera {
+  std::string name;
+  std::array<double, 9> rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};  // 3x3, row-major; with `position` takes camera to world
+  std::array<double, 3> position = {};
+  double fov_y_rad = 0;                                   // between 0 and pi
+  double aspect = 1;                                      // width over height
+  std::array<std::array<float, 3>, 4> base_corners = {};  // of the pyramid, around, in the camera's own frame; its tip is the camera
+};
+
 // One POINTS primitive under a root node whose matrix diag(1, -1, -1) turns camera axes into glTF's (y up, looking along -z).
-// `source` goes to asset.extras with that convention: what the points are and whose frame they are in.
-// Throws Error{kInvalidArgument} for no points (glTF cannot hold none), spans that disagree or a position that is not finite,
+// Cameras are nodes below that root. `source` goes to asset.extras with that convention: what the points are and whose frame they are in.
+// Throws Error{kInvalidArgument} for no points (glTF cannot hold none), spans that disagree or a number that is not finite,
 // Error{kLimitExceeded} beyond the 4 GiB that GLB can hold, Error{kIoError, kNotFound} naming the path.
-void write_glb(const std::filesystem::path& path, const GlbPoints& points, const std::string& source);
+void write_glb(const std::filesystem::path& path, const GlbPoints& points, const std::string& source,
+               std::span<const GlbCamera> cameras = {});
 
 }  // namespace pointmap

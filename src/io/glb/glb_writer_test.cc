@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -104,6 +105,68 @@ TEST_F(GlbWriter, TurnsCameraAxesIntoGltfAxes) {
   EXPECT_EQ(model.asset.version, "2.0");
   EXPECT_EQ(model.asset.extras.Get("source").Get<std::string>(), "photo \"a\".jpg");
   EXPECT_THAT(model.asset.extras.Get("convention").Get<std::string>(), HasSubstr("diag(1, -1, -1)"));
+}
+
+// A column-major 4x4 times a point.
+std::array<double, 3> moved(const std::vector<double>& m, const std::array<double, 3>& p) {
+  std::array<double, 3> result;
+  for (size_t r = 0; r < 3; ++r) result[r] = m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r];
+  return result;
+}
+
+TEST_F(GlbWriter, CamerasAreNodesThatLookWhereTheyShould) {
+  const std::vector<float> positions = {1, 2, 3};
+  const std::vector<uint8_t> colors(3);
+  // At (1, 2, 3), turned a quarter to the right about the vertical: its z axis is the world's x.
+  const GlbCamera turned{.name = "turned",
+                         .rotation = {0, 0, 1, 0, 1, 0, -1, 0, 0},
+                         .position = {1, 2, 3},
+                         .fov_y_rad = 1.25,
+                         .aspect = 1.5,
+                         .base_corners = {{{-3, -2, 4}, {3, -2, 4}, {3, 2, 4}, {-3, 2, 4}}}};
+  const std::vector<GlbCamera> cameras = {{.name = "first", .fov_y_rad = 1, .base_corners = turned.base_corners}, turned};
+  write_glb(folder_ / "cameras.glb", {positions, colors}, "", cameras);
+  const tinygltf::Model model = load(folder_ / "cameras.glb");
+  ASSERT_EQ(model.cameras.size(), 2u);
+  EXPECT_EQ(model.cameras[1].type, "perspective");
+  EXPECT_EQ(model.cameras[1].perspective.yfov, 1.25);
+  EXPECT_EQ(model.cameras[1].perspective.aspectRatio, 1.5);
+  EXPECT_THAT(model.nodes.at(0).children, ElementsAre(1, 2));
+  const tinygltf::Node& node = model.nodes.at(2);
+  EXPECT_EQ(node.name, "turned");
+  EXPECT_EQ(node.camera, 1);
+  // glTF cameras look along their -z with y up; our world (x, y, z) is glTF's (x, -y, -z).
+  const auto in_gltf = [&](const std::array<double, 3>& local) { return moved(model.nodes[0].matrix, moved(node.matrix, local)); };
+  EXPECT_THAT(in_gltf({0, 0, 0}), ElementsAre(1, -2, -3));
+  EXPECT_THAT(in_gltf({0, 0, -1}), ElementsAre(2, -2, -3)) << "forward is the world's x";
+  EXPECT_THAT(in_gltf({0, 1, 0}), ElementsAre(1, -1, -3)) << "up is up";
+  // The pyramid: lines from the camera to its base and around it.
+  const tinygltf::Primitive& lines = model.meshes.at(static_cast<size_t>(node.mesh)).primitives.at(0);
+  EXPECT_EQ(lines.mode, TINYGLTF_MODE_LINE);
+  const tinygltf::Accessor& indices = model.accessors.at(static_cast<size_t>(lines.indices));
+  ASSERT_EQ(indices.count, 16u);
+  std::set<std::pair<int, int>> edges;
+  for (size_t i = 0; i < 16; i += 2) {
+    const int a = element<uint16_t>(model, indices, i)[0], b = element<uint16_t>(model, indices, i + 1)[0];
+    edges.insert({std::min(a, b), std::max(a, b)});
+  }
+  EXPECT_EQ(edges, (std::set<std::pair<int, int>>{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {2, 3}, {3, 4}, {1, 4}}));
+  const tinygltf::Accessor& vertices = model.accessors.at(lines.attributes.at("POSITION"));
+  ASSERT_EQ(vertices.count, 5u);
+  EXPECT_THAT(element<float>(model, vertices, 0), ElementsAre(0, 0, 0));
+  EXPECT_THAT(element<float>(model, vertices, 1), ElementsAre(-3, 2, -4)) << "(-3, -2, 4) in glTF's camera axes";
+}
+
+TEST_F(GlbWriter, RefusesCamerasThatGltfCannotHold) {
+  const std::vector<float> positions = {1, 2, 3};
+  const std::vector<uint8_t> colors(3);
+  const auto refused = [&](const GlbCamera& camera) {
+    EXPECT_THROW(write_glb(folder_ / "bad.glb", {positions, colors}, "", std::span(&camera, 1)), Error);
+  };
+  refused({.name = "no field of view"});
+  refused({.name = "nowhere", .position = {std::nan(""), 0, 0}, .fov_y_rad = 1});
+  refused({.name = "no aspect", .fov_y_rad = 1, .aspect = INFINITY});
+  EXPECT_TRUE(fs::is_empty(folder_));
 }
 
 TEST_F(GlbWriter, TakesASourceThatIsNotUtf8) {

@@ -12,6 +12,8 @@ constexpr ShortModelName kShortNames[] = {
     {"dust3r", "naver/DUSt3R_ViTLarge_BaseDecoder_512_dpt", kDust3rLicense},
     {"dust3r-linear", "naver/DUSt3R_ViTLarge_BaseDecoder_512_linear", kDust3rLicense},
     {"dust3r-224", "naver/DUSt3R_ViTLarge_BaseDecoder_224_linear", kDust3rLicense},
+    {"vggt", "facebook/VGGT-1B", "non-commercial, CC BY-NC 4.0 as far as we know"},
+    {"vggt-commercial", "facebook/VGGT-1B-Commercial", "VGGT License v1: commercial use allowed, some uses (military among them) not"},
 };
 constexpr size_t kMaxNameBytes = 96;  // the hub's own limit for ORG and NAME
 constexpr size_t kMaxRevisionBytes = 200;

@@ -15,7 +15,7 @@ TEST(ModelName, ShortNamesCarryRepositoryAndLicense) {
   const std::pair<const char*, const char*> wanted[] = {{"dust3r", "naver/DUSt3R_ViTLarge_BaseDecoder_512_dpt"},
                                                         {"dust3r-linear", "naver/DUSt3R_ViTLarge_BaseDecoder_512_linear"},
                                                         {"dust3r-224", "naver/DUSt3R_ViTLarge_BaseDecoder_224_linear"}};
-  EXPECT_EQ(short_model_names().size(), std::size(wanted));
+  EXPECT_EQ(short_model_names().size(), std::size(wanted) + 2);  // and VGGT's, below
   for (const auto& [text, repo] : wanted) {
     const ModelName name = parse_model_name(text);
     EXPECT_EQ(name.kind, Kind::kHub);
@@ -24,6 +24,10 @@ TEST(ModelName, ShortNamesCarryRepositoryAndLicense) {
     EXPECT_EQ(name.revision, "main");
     EXPECT_EQ(name.license, "CC BY-NC-SA 4.0, non-commercial");
   }
+  EXPECT_EQ(parse_model_name("vggt").repo, "facebook/VGGT-1B");
+  EXPECT_EQ(parse_model_name("vggt-commercial").repo, "facebook/VGGT-1B-Commercial");
+  EXPECT_NE(parse_model_name("vggt").license, parse_model_name("vggt-commercial").license);
+  EXPECT_THAT(parse_model_name("hf:facebook/VGGT-1B").license, testing::HasSubstr("non-commercial"));
   EXPECT_EQ(parse_model_name("dust3r@v1.0").revision, "v1.0");
 }
 

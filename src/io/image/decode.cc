@@ -89,13 +89,13 @@ DecodedImage decode_image(std::span<const std::byte> bytes, const std::string& n
     codec::Picture picture = decode_by_kind(sniffed, {bytes, name, options.max_pixels});
     DecodedImage decoded;
     decoded.format = sniffed.name;
-    decoded.exif_orientation = picture.exif_orientation;
+    (options.apply_exif ? decoded.exif_orientation : decoded.ignored_exif_orientation) = picture.exif_orientation;
     decoded.stored_width = picture.width;
     decoded.stored_height = picture.height;
     decoded.had_alpha = picture.channels == 4;
     decoded.alpha_rule = options.alpha;
     if (decoded.had_alpha) settle_alpha(picture, options.alpha);
-    decoded.image = apply_orientation({picture.width, picture.height, std::move(picture.samples)}, picture.exif_orientation);
+    decoded.image = apply_orientation({picture.width, picture.height, std::move(picture.samples)}, decoded.exif_orientation);
     return decoded;
   } catch (const std::bad_alloc&) {
     throw Error{kLimitExceeded, name + ": not enough memory to decode"};

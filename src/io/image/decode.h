@@ -19,13 +19,15 @@ enum class AlphaRule {
 struct DecodeOptions {
   uint64_t max_pixels = uint64_t{256} << 20;  // width * height; checked against the header, before any pixel is decoded
   AlphaRule alpha = AlphaRule::kOverWhite;
+  bool apply_exif = true;  // false leaves the pixels as they are stored; HEIC's own rotation is no EXIF
 };
 
 struct DecodedImage {
-  Image image;               // EXIF orientation applied, RGB, 8 bits
-  std::string format;        // "JPEG", "PNG", "WebP" or "HEIC"
-  int exif_orientation = 1;  // 1..8, as applied; 1 for HEIC, whose own rotation the codec applies
-  int stored_width = 0;      // of the pixels in the file, before orientation (HEIC: after its own rotation)
+  Image image;                       // EXIF orientation applied unless that was switched off, RGB, 8 bits
+  std::string format;                // "JPEG", "PNG", "WebP" or "HEIC"
+  int exif_orientation = 1;          // 1..8, as applied (1: not); 1 for HEIC, whose own rotation the codec applies
+  int ignored_exif_orientation = 1;  // what the file says when it was not applied, else 1
+  int stored_width = 0;              // of the pixels in the file, before orientation (HEIC: after its own rotation)
   int stored_height = 0;
   bool had_alpha = false;                        // the file has an alpha channel or a transparent colour
   AlphaRule alpha_rule = AlphaRule::kOverWhite;  // what was done about it

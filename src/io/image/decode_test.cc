@@ -95,6 +95,18 @@ ErrorCode code_of(const std::filesystem::path& path, std::string& message) {
   return kInternal;
 }
 
+TEST(Decode, LeavesPixelsAsStoredWhenExifIsNotWanted) {
+  const Bytes jpeg = make_jpeg(quarters(32, 16), {.app1 = bytes_of(std::string_view("Exif\0\0", 6)) + exif_block(6, true)});
+  const DecodedImage stored = decode_image(jpeg, "turned.jpg", {.apply_exif = false});
+  EXPECT_EQ(stored.image.rgb, decode_image(make_jpeg(quarters(32, 16)), "plain.jpg").image.rgb);
+  EXPECT_EQ(stored.exif_orientation, 1);
+  EXPECT_EQ(stored.ignored_exif_orientation, 6);
+  const DecodedImage upright = decode_image(jpeg, "turned.jpg");
+  EXPECT_EQ(upright.image.width, 16);
+  EXPECT_EQ(upright.exif_orientation, 6);
+  EXPECT_EQ(upright.ignored_exif_orientation, 1);
+}
+
 TEST_F(ReadImage, GoesByContentNotByName) {
   const DecodedImage got = read_image(write("photo.jpg", make_png(png_spec_of(quarters(8, 4)))));
   EXPECT_EQ(got.format, "PNG");

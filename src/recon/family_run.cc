@@ -1,0 +1,21 @@
+#include "recon/family_run.h"
+
+#include "recon/dust3r_run.h"
+#include "recon/vggt_run.h"
+
+namespace pointmap {
+
+std::unique_ptr<FamilyRun> make_family_run(const OpenedModel& model) {
+  if (std::holds_alternative<Dust3rConfig>(model.config())) return std::make_unique<Dust3rRun>(model);
+  return std::make_unique<VggtRun>(model);
+}
+
+SceneView begin_view(RunView view) {
+  SceneView result;
+  result.source = std::move(view.source);
+  result.transform = view.prepared.transform;
+  result.image = std::move(view.prepared.image);
+  return result;
+}
+
+}  // namespace pointmap
