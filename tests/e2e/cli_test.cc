@@ -75,6 +75,24 @@ TEST_F(Cli, CompareTellsDifferentScenesApart) {
   EXPECT_TRUE(nlohmann::json::parse(json.out).at("within").get<bool>());
 }
 
+TEST_F(Cli, SaysWhatRunsWhenNoModelIsNamed) {
+  const std::string program = std::string("'") + POINTMAP_PROGRAM + "' ";
+  const ProgramResult result = run_program("HF_HUB_CACHE='" + (folder_ / "empty") + "' " + program + "reconstruct " +
+                                               (folder_ / "left.png") + " " + (folder_ / "right.png") + " --json -o " + (folder_ / "out"),
+                                           "env");
+  EXPECT_THAT(result.err, HasSubstr("no model named: using demo"));
+  EXPECT_THAT(result.err, HasSubstr("pointmap fetch dust3r"));
+  if (result.exit_code != 0) {
+    EXPECT_THAT(result.err, HasSubstr("not part of this build"));
+    GTEST_SKIP() << "this build has no model 'demo': models/demo was not there";
+  }
+  const nlohmann::json report = nlohmann::json::parse(result.out);
+  EXPECT_EQ(report.at("model").at("name"), "demo");
+  EXPECT_EQ(report.at("model").at("license"), "Apache-2.0");
+  EXPECT_EQ(report.at("pose").at("mode"), "aligned");
+  EXPECT_THAT(report.at("views")[0].at("transform").at("network_size"), testing::ElementsAre(192, 144));
+}
+
 TEST_F(Cli, PresetsDecideTheNetworksInput) {
   write_test_photo(folder_.path() / "left.png", 64, 64, 0);
   struct Row {
