@@ -16,7 +16,7 @@ class PlainEngine:
     def __init__(self, model: Dust3r):
         self.model = model
 
-    def step(self, batch: Batch, gradient_weight: float) -> dict[str, float]:
+    def step(self, batch: Batch, gradient_weight: float, lattice: int = 0) -> dict[str, float]:
         """Encodes each picture once and decodes both orders; the loss is the mean over the two."""
         totals = torch.zeros(3)
         with torch.autocast("cpu", torch.bfloat16):
@@ -28,7 +28,7 @@ class PlainEngine:
             with torch.autocast("cpu", torch.bfloat16):
                 raw = self.model.decode(features[first], features[second], grids[first], grids[second])
             points, confidence = zip(*(activate(r.float()) for r in raw), strict=True)
-            terms = pointmap_loss(points, confidence, target.points, target.valid, gradient_weight)
+            terms = pointmap_loss(points, confidence, target.points, target.valid, gradient_weight, lattice)
             loss = loss + terms.total / len(batch.targets)
             totals += torch.stack([terms.total.detach(), terms.regression.detach(), terms.gradient]) / len(batch.targets)
         loss.backward()
@@ -53,7 +53,7 @@ class FusedEngine:
         self.engines = [fast_ops.Engine(replica) for replica in self.replicas]
         self.pool = ThreadPoolExecutor(threads)
 
-    def step(self, batch: Batch, gradient_weight: float) -> dict[str, float]:
+    def step(self, batch: Batch, gradient_weight: float, lattice: int = 0) -> dict[str, float]:
         count, parts = len(batch.images[0]), len(self.engines)
         shares = [slice(count * i // parts, count * (i + 1) // parts) for i in range(parts)]
 
@@ -63,7 +63,7 @@ class FusedEngine:
                 (tuple(view + 1 for view in t.order), tuple(p[share] for p in t.points), tuple(v[share] for v in t.valid))
                 for t in batch.targets
             ]
-            return engine.step(images, targets, gradient_weight)
+            return engine.step(images, targets, gradient_weight, lattice)
 
         results = list(self.pool.map(run, self.engines, shares))
         return {name: sum(r[name] for r in results) / parts for name in results[0]}

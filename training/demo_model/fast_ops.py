@@ -32,7 +32,8 @@ def library() -> ctypes.CDLL:
     """Compiles fast_ops.cpp, unless that was done before, and loads it."""
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pointmap_fast_ops"
     folder.mkdir(parents=True, exist_ok=True)
-    key = hashlib.sha256(SOURCE.read_bytes() + " ".join(COMPILE).encode()).hexdigest()[:16]
+    sources = sorted([SOURCE, *SOURCE.parent.glob("fast_ops_*.h")])
+    key = hashlib.sha256(b"".join(s.read_bytes() for s in sources) + " ".join(COMPILE).encode()).hexdigest()[:16]
     path = folder / f"fast_ops_{key}.so"
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,7 +47,7 @@ def library() -> ctypes.CDLL:
     lib.fast_ops_destroy.argtypes = [ctypes.c_void_p]
     lib.fast_ops_bind.argtypes = [ctypes.c_void_p] * 3
     lib.fast_ops_step.argtypes = (
-        [ctypes.c_void_p] * 2 + [ctypes.c_int] + [ctypes.c_void_p] * 3 + [ctypes.c_int] * 3 + [ctypes.c_float, ctypes.c_int, ctypes.c_void_p]
+        [ctypes.c_void_p] * 2 + [ctypes.c_int] + [ctypes.c_void_p] * 3 + [ctypes.c_int] * 3 + [ctypes.c_float] + [ctypes.c_int] * 2 + [ctypes.c_void_p]
     )
     lib.fast_ops_mean.restype = ctypes.c_double
     lib.fast_ops_mean.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_long]
@@ -114,11 +115,12 @@ class Engine:
     def zero_grad(self):
         self.flat_gradient.zero_()
 
-    def step(self, images: tuple[Tensor, Tensor], targets: list, gradient_weight: float) -> dict[str, float]:
+    def step(self, images: tuple[Tensor, Tensor], targets: list, gradient_weight: float, lattice: int = 0) -> dict[str, float]:
         """Adds the gradient of the mean loss over the targets to every p.grad.
 
         images: [B, 3, H, W] each. A target is (order, points, valid): order (1, 2) or (2, 1) names the view that comes first; points (two of
-        [B, 3, H, W], in the frame of that first view) and valid (two of [B, H, W]) follow that order. The views are encoded once.
+        [B, 3, H, W], in the frame of that first view) and valid (two of [B, H, W]) follow that order. The views are encoded once. lattice: as in
+        loss.surface_error.
         """
         batch, _, height, width = images[0].shape
         if height % 16 or width % 16:
@@ -131,7 +133,7 @@ class Engine:
         result = (ctypes.c_double * 3)()
         pairs = max(1, TOKENS_PER_CHUNK // (2 * height * width // 256))
         self.library.fast_ops_step(
-            self.handle, pointers(images), len(targets), first, pointers(points), pointers(valid), batch, height, width, gradient_weight, pairs, result
+            self.handle, pointers(images), len(targets), first, pointers(points), pointers(valid), batch, height, width, gradient_weight, lattice, pairs, result
         )
         return dict(zip(("total", "regression", "gradient"), result, strict=True))
 

@@ -38,15 +38,17 @@ def step_error(predicted: Tensor, truth: Tensor, valid: Tensor, here: slice, ahe
     return (error * smooth).sum(), smooth.sum()
 
 
-def surface_error(predicted: Tensor, truth: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
+def surface_error(predicted: Tensor, truth: Tensor, valid: Tensor, lattice: int) -> tuple[Tensor, Tensor]:
     """Sum and count of step errors across the borders of patches, and between every fourth pixel.
 
-    Patches are predicted one by one, so it is only here that neighbouring patches hear of each other: without this their borders show.
+    lattice: 0 to 15, which of the 16 lattices of every fourth pixel; to be changed from step to step, since pixels of one that is always
+    the same come to stand out. Patches are predicted one by one, so it is only here that neighbouring patches hear of each other: without this their borders show.
     """
     total, count = 0.0, 0.0
     for turn in (False, True):
         p, t, v = (x.transpose(-1, -2) if turn else x for x in (predicted, truth, valid))
-        coarse = [x[..., ::4, ::4] for x in (p, t, v)]
+        across, along = (lattice % 4, lattice // 4)[:: -1 if turn else 1]
+        coarse = [x[..., along::4, across::4] for x in (p, t, v)]
         for maps, here, ahead in (((p, t, v), slice(15, -1, 16), slice(16, None, 16)), (coarse, slice(0, -1), slice(1, None))):
             errors, steps = step_error(*maps, here, ahead)
             total, count = total + errors, count + steps
@@ -59,6 +61,7 @@ def pointmap_loss(
     truth: tuple[Tensor, Tensor],
     valid: tuple[Tensor, Tensor],
     gradient_weight: float,
+    lattice: int = 0,
 ) -> LossTerms:
     valid = tuple(v.float() for v in valid)
     predicted_scale, true_scale = mean_distance(predicted, valid), mean_distance(truth, valid)
@@ -74,6 +77,6 @@ def pointmap_loss(
 
     gradient = torch.zeros(())
     if gradient_weight > 0:
-        sums = [surface_error(p, t, v) for p, t, v in zip(predicted, truth, valid, strict=True)]
+        sums = [surface_error(p, t, v, lattice) for p, t, v in zip(predicted, truth, valid, strict=True)]
         gradient = sum(s[0] for s in sums) / sum(s[1] for s in sums).clamp(min=1)
     return LossTerms(weighted / count + gradient_weight * gradient, plain / count, gradient.detach())

@@ -186,7 +186,7 @@ def main(argv=None):
         batch = sampler.next()
         for optimizer, peak in zip(optimizers, peaks, strict=True):
             optimizer.param_groups[0]["lr"] = peak * learning_rate(fraction)
-        terms = engine.step(batch, args.gradient_weight)
+        terms = engine.step(batch, args.gradient_weight, lattice=done // args.batch * 5 % 16)
         engine.clip_gradient(1.0)
         if math.isfinite(terms["total"]):
             for optimizer in optimizers:
