@@ -37,10 +37,10 @@ def config_of(sizes: Sizes) -> dict:
     }
 
 
-def load_averaged(checkpoint: Path) -> tuple[Dust3r, dict]:
+def load_checkpoint(checkpoint: Path, averaged: bool) -> tuple[Dust3r, dict]:
     state = torch.load(checkpoint, weights_only=False)
     model = Dust3r(Sizes(**state["sizes"]))
-    model.load_state_dict(state["average"])
+    model.load_state_dict(state["average"] if averaged else state["model"])
     return model, state
 
 
@@ -68,8 +68,9 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--averaged", action="store_true", help="the running mean, better in mid-run than the last weights, not at the end")
     args = parser.parse_args(argv)
-    model, state = load_averaged(args.checkpoint)
+    model, state = load_checkpoint(args.checkpoint, args.averaged)
     args.folder.mkdir(parents=True, exist_ok=True)
     weights = {name: p.to(torch.bfloat16).contiguous() for name, p in model.state_dict().items()}
     metadata = {"format": "pt", "license": "Apache-2.0", "trained_pairs": str(state["done"])}
