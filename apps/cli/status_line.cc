@@ -9,7 +9,11 @@ namespace pointmap::cli {
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<long>(std::lround(seconds));
-  const auto two_digits = [](long value) { return (value < 10 ? "0" : "") + std::to_string(value); };
+  const auto two_digits = [](long value) {
+    std::string text = std::to_string(value);
+    if (value < 10) text.insert(text.begin(), '0');
+    return text;
+  };
   if (whole < 60) return std::to_string(whole) + " s";
   if (whole < 3600) return std::to_string(whole / 60) + " min " + two_digits(whole % 60) + " s";
   return std::to_string(whole / 3600) + " h " + two_digits(whole / 60 % 60) + " min";

@@ -140,7 +140,7 @@ TEST_F(Cli, NamesTheFileThatIsWrongAndWritesNothing) {
   const std::vector<Row> rows = {
       {"reconstruct " + left + to_out + kTiny, "takes 2 photos, got 1"},
       {"reconstruct " + left + " " + (folder_ / "absent.png") + to_out + kTiny, "absent.png"},
-      {"reconstruct " + left + " " + left + to_out + kTiny + "--preset pad518", "want one of keep, dust3r"},
+      {"reconstruct " + left + " " + left + to_out + "-m synthetic:dust3r-tiny-linear --preset pad518", "want one of keep, dust3r"},
       {"reconstruct " + left + " " + (folder_ / "text.jpg") + to_out + kTiny, "text.jpg"},
       {"reconstruct " + left + " " + (folder_ / "nothing") + to_out + kTiny, (folder_ / "nothing") + "' has no photos"},
       {"reconstruct " + left + " '" + (folder_ / "none*.png") + "'" + to_out + kTiny, "none*.png"},
