@@ -9,6 +9,7 @@ import math
 import os
 import signal
 import time
+from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 
@@ -31,6 +32,8 @@ PHASES = [
     (1.00, {(192, 144): 0.7, (144, 192): 0.1, (160, 160): 0.1, (192, 128): 0.1}),
 ]
 AVERAGE_EVERY = 4  # steps
+# Of the schedule. Earlier, at a high learning rate, changing lattices keep pixels from settling: the loss then hardly falls at the start.
+ALL_LATTICES_FROM = 0.94
 WARM_UP = 0.02  # of the pairs; then constant, then linear decay over the last half
 
 
@@ -151,6 +154,7 @@ def main(argv=None):
     begin = last_save = last_note = time.time()
     earlier, sampler, phase = seconds, None, None
     sums, steps, noted = {}, 0, done
+    recent = deque(maxlen=20)  # regression terms
 
     def store(final: bool):
         save(
@@ -168,7 +172,9 @@ def main(argv=None):
         averaged = Dust3r(model.sizes)
         averaged.load_state_dict(average.weights)
         result = evaluate(averaged, validation)
-        line = {"pairs": done, "hours": round(seconds / 3600, 3), "final": final} | {k: round(v, 4) for k, v in result.items()}
+        line = {"pairs": done, "hours": round(seconds / 3600, 3), "final": final}
+        line["loss"] = round(sum(recent) / len(recent), 4) if recent else None
+        line |= {name: round(value, 4) for name, value in result.items()}
         print(json.dumps(line), flush=True)
         with open(args.out / "log.jsonl", "a") as log:
             log.write(json.dumps(line) + "\n")
@@ -186,7 +192,7 @@ def main(argv=None):
         batch = sampler.next()
         for optimizer, peak in zip(optimizers, peaks, strict=True):
             optimizer.param_groups[0]["lr"] = peak * learning_rate(fraction)
-        terms = engine.step(batch, args.gradient_weight, lattice=done // args.batch * 5 % 16)
+        terms = engine.step(batch, args.gradient_weight, lattice=done // args.batch * 5 % 16 if fraction > ALL_LATTICES_FROM else 0)
         engine.clip_gradient(1.0)
         if math.isfinite(terms["total"]):
             for optimizer in optimizers:
@@ -197,6 +203,7 @@ def main(argv=None):
         done += len(batch.images[0])
         steps += 1
         seconds = earlier + time.time() - begin
+        recent.append(terms["regression"])
         for name, value in terms.items():
             sums[name] = sums.get(name, 0.0) + value
         now = time.time()
