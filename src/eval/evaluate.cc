@@ -154,6 +154,7 @@ EvalResult evaluate_scenes(const RunPair& run_pair, const fs::path& folder, cons
   std::vector<fs::path> paths = find_scene_folders(folder);
   if (options.limit > 0 && paths.size() > options.limit) paths.resize(options.limit);
   std::vector<SceneFolder> scenes;  // all are looked at before the first is run: what is wrong shows at once
+  scenes.reserve(paths.size());
   for (const fs::path& path : paths) scenes.push_back(read_scene_folder(path));
   Evaluation evaluation(run_pair, options);
   const int total = static_cast<int>(scenes.size());

@@ -91,7 +91,8 @@ PairCameras cameras_of(const TruthMaps& maps) {
     const float* p = &second.points[3 * i];
     const size_t width = static_cast<size_t>(second.width);
     points.points.push_back({p[0], p[1], p[2]});
-    points.pixels.push_back({static_cast<float>(i % width), static_cast<float>(i / width)});
+    const size_t row = i / width;
+    points.pixels.push_back({static_cast<float>(i % width), static_cast<float>(row)});
   }
   const double focal = cameras.focal_px[1];
   const PnpSolution solution = solve_pnp(points, {.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v});

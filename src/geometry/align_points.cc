@@ -67,7 +67,7 @@ std::array<double, 9> nearest_rotation(const std::array<double, 9>& m) {
   // A mirror image would fit better where this is negative: the least certain axis is turned round.
   const double sign = cv::determinant(u) * cv::determinant(vt) < 0 ? -1 : 1;
   const cv::Matx33d rotation = u * cv::Matx33d(1, 0, 0, 0, 1, 0, 0, 0, sign) * vt;
-  std::array<double, 9> result;
+  std::array<double, 9> result = {};
   for (size_t i = 0; i < 9; ++i) result[i] = rotation.val[i];
   return result;
 }

@@ -31,7 +31,7 @@ std::array<uint8_t, 3> depth_color(double nearness) {
   const double at = std::clamp(nearness, 0.0, 1.0) * (kDepthColors.size() - 1);
   const auto low = std::min(static_cast<size_t>(at), kDepthColors.size() - 2);
   const double share = at - static_cast<double>(low);
-  std::array<uint8_t, 3> color;
+  std::array<uint8_t, 3> color = {};
   for (size_t c = 0; c < 3; ++c) {
     color[c] = static_cast<uint8_t>(std::lround((1 - share) * kDepthColors[low][c] + share * kDepthColors[low + 1][c]));
   }
