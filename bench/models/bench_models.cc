@@ -8,8 +8,6 @@
 #include "base/cpu_info.h"
 #include "base/stopwatch.h"
 #include "kernels/make_ops.h"
-#include "models/vggt/vggt.h"
-#include "nn/synthetic_weights.h"
 #include "recon/memory_plan.h"
 #include "recon/model_loader.h"
 #include "stage_report.h"
@@ -47,14 +45,20 @@ struct Machine {
   }
 };
 
-void bench_dust3r(const Options& options) {
-  Machine machine;
-  Ops& ops = *machine.ops;
-  const ModelInspection inspection = inspect(options.model);
+// Loads the network, and says what is measured.
+template <typename Network>
+std::unique_ptr<Network> load(const OpenedModel& opened, const Options& options, Machine& machine) {
   const Stopwatch watch;
-  const std::unique_ptr<Dust3r> model = OpenedModel::open(options.model).load<Dust3r>(ops, {});
+  std::unique_ptr<Network> network = opened.load<Network>(*machine.ops, {});
   machine.activations.trim();
   machine.print_case(options, watch.elapsed_ms());
+  return network;
+}
+
+void bench_dust3r(const OpenedModel& opened, const Options& options) {
+  Machine machine;
+  Ops& ops = *machine.ops;
+  const std::unique_ptr<Dust3r> model = load<Dust3r>(opened, options, machine);
   const Tensor image1 = machine.image(options, 1.0f), image2 = machine.image(options, -1.0f);
   report_runs(ops, options.num_runs, [&](StageClock& clock) {
     clock.enter("encoder (2 views)");
@@ -67,19 +71,13 @@ void bench_dust3r(const Options& options) {
     }
   });
   const PatchGrid grid = model->grid_of(image1);
-  const MemoryPlan plan = plan_dust3r(std::get<Dust3rConfig>(inspection.config), inspection.info.num_parameters, {grid, grid}, 0);
-  report_memory(machine.context, static_cast<double>(plan.total_bytes()));
+  report_memory(machine.context, plan_dust3r(model->config(), opened.num_parameters(), {grid, grid}, 0));
 }
 
-void bench_vggt(const Options& options) {
+void bench_vggt(const OpenedModel& opened, const Options& options) {
   Machine machine;
   Ops& ops = *machine.ops;
-  const Stopwatch watch;
-  SyntheticWeights weights(machine.pool, machine.activations);
-  WeightMap map(weights, ops);
-  const Vggt model(WeightScope(map), options.model.ends_with("tiny") ? VggtConfig::tiny() : VggtConfig::vggt_1b());
-  machine.activations.trim();
-  machine.print_case(options, watch.elapsed_ms());
+  const std::unique_ptr<Vggt> model = load<Vggt>(opened, options, machine);
   std::vector<Tensor> images;
   for (int s = 0; s < options.num_frames; ++s) {
     images.push_back(machine.image(options, 1 - 0.5f * static_cast<float>(s) / static_cast<float>(options.num_frames)));
@@ -93,11 +91,11 @@ void bench_vggt(const Options& options) {
                                   clock.enter(!blocks ? std::string(stage) : done % 2 == 0 ? "frame blocks" : "global blocks");
                                 },
                             .cancel = nullptr};
-    const Aggregated aggregated = model.aggregate(ops, views, progress);
-    (void)model.camera(ops, aggregated, progress);
-    for (int64_t frame = 0; frame < aggregated.num_frames; ++frame) (void)model.dense(ops, aggregated, frame, progress);
+    const Aggregated aggregated = model->aggregate(ops, views, progress);
+    (void)model->camera(ops, aggregated, progress);
+    for (int64_t frame = 0; frame < aggregated.num_frames; ++frame) (void)model->dense(ops, aggregated, frame, progress);
   });
-  report_memory(machine.context, 0);
+  report_memory(machine.context, plan_vggt(model->config(), opened.num_parameters(), options.num_frames, model->grid_of(images[0])));
 }
 
 }  // namespace
@@ -105,16 +103,17 @@ void bench_vggt(const Options& options) {
 
 // bench_models [MODEL [WIDTH HEIGHT [RUNS [FRAMES]]]]
 int main(int argc, char** argv) {
-  const std::string model = argc > 1 ? argv[1] : "synthetic:dust3r-512-dpt";
-  const bool is_vggt = model.starts_with("synthetic:vggt");
-  const int64_t side = is_vggt ? 518 : 512;
-  const pointmap::bench::Options options{.model = model,
-                                         .width = argc > 3 ? std::atoll(argv[2]) : side,
-                                         .height = argc > 3 ? std::atoll(argv[3]) : side,
-                                         .num_runs = std::max(1, argc > 4 ? std::atoi(argv[4]) : 3),
-                                         .num_frames = is_vggt && argc > 5 ? std::max(1, std::atoi(argv[5])) : 2};
   try {
-    is_vggt ? pointmap::bench::bench_vggt(options) : pointmap::bench::bench_dust3r(options);
+    const std::string name = argc > 1 ? argv[1] : "synthetic:dust3r-512-dpt";
+    const pointmap::OpenedModel opened = pointmap::OpenedModel::open(name);
+    const bool is_vggt = std::holds_alternative<pointmap::VggtConfig>(opened.config());
+    const int64_t side = is_vggt ? 518 : 512;
+    const pointmap::bench::Options options{.model = name,
+                                           .width = argc > 3 ? std::atoll(argv[2]) : side,
+                                           .height = argc > 3 ? std::atoll(argv[3]) : side,
+                                           .num_runs = std::max(1, argc > 4 ? std::atoi(argv[4]) : 3),
+                                           .num_frames = is_vggt && argc > 5 ? std::max(1, std::atoi(argv[5])) : 2};
+    is_vggt ? pointmap::bench::bench_vggt(opened, options) : pointmap::bench::bench_dust3r(opened, options);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_models: %s\n", error.what());

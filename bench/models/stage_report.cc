@@ -91,16 +91,14 @@ void report_runs(Ops& ops, int num_runs, const std::function<void(StageClock&)>&
   for (size_t i = 0; i < kNumOpKinds; ++i) print_row(kKinds[i], median.kinds[i], peak);
 }
 
-void report_memory(const OpsContext& context, double predicted_bytes) {
+void report_memory(const OpsContext& context, const MemoryPlan& plan) {
   constexpr double kMega = 1e6;
   const double weights = static_cast<double>(context.weights.bytes_in_use());
   const double activations = static_cast<double>(context.activations.bytes_held());
   const double peak = static_cast<double>(read_process_memory().peak_resident_bytes);
-  std::printf("\nmemory, MB: peak resident %.0f = weights %.0f + activations held %.0f (in use at most %.0f) + rest %.0f", peak / kMega,
-              weights / kMega, activations / kMega, static_cast<double>(context.activations.peak_bytes_in_use()) / kMega,
-              (peak - weights - activations) / kMega);
-  if (predicted_bytes > 0) std::printf("; predicted %.0f", predicted_bytes / kMega);
-  std::printf("\n");
+  std::printf("\nmemory, MB: peak resident %.0f = weights %.0f + activations held %.0f (in use at most %.0f) + rest %.0f; predicted %.0f\n",
+              peak / kMega, weights / kMega, activations / kMega, static_cast<double>(context.activations.peak_bytes_in_use()) / kMega,
+              (peak - weights - activations) / kMega, static_cast<double>(plan.total_bytes()) / kMega);
 }
 
 }  // namespace pointmap::bench

@@ -8,6 +8,7 @@
 
 #include "base/stopwatch.h"
 #include "kernels/ops.h"
+#include "recon/memory_plan.h"
 
 namespace pointmap::bench {
 
@@ -50,7 +51,7 @@ BenchRun measure_run(Ops& ops, const std::function<void(StageClock&)>& forward);
 // A warm-up, then num_runs passes, and the report of the median one on stdout.
 void report_runs(Ops& ops, int num_runs, const std::function<void(StageClock&)>& forward);
 
-// peak resident memory, what it is made of, and the planner's prediction (0: none).
-void report_memory(const OpsContext& context, double predicted_bytes);
+// Peak resident memory, what it is made of, and the planner's prediction.
+void report_memory(const OpsContext& context, const MemoryPlan& plan);
 
 }  // namespace pointmap::bench
