@@ -36,8 +36,7 @@ NetworkSize Dust3rRun::network_size() const {
 }
 
 std::array<PatchGrid, 2> Dust3rRun::grids_of(const std::vector<RunView>& views) const {
-  const auto grid = [&](const Image& image) { return PatchGrid{image.height / config_.patch_size, image.width / config_.patch_size}; };
-  return {grid(views[0].prepared.image), grid(views[1].prepared.image)};
+  return {grid_of(views[0], config_.patch_size), grid_of(views[1], config_.patch_size)};
 }
 
 MemoryPlan Dust3rRun::plan(const std::vector<RunView>& views, const ReconstructOptions& options) const {

@@ -10,6 +10,10 @@ std::unique_ptr<FamilyRun> make_family_run(const OpenedModel& model) {
   return std::make_unique<VggtRun>(model);
 }
 
+PatchGrid grid_of(const RunView& view, int64_t patch_size) {
+  return {view.prepared.image.height / patch_size, view.prepared.image.width / patch_size};
+}
+
 SceneView begin_view(RunView view) {
   SceneView result;
   result.source = std::move(view.source);

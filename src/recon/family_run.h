@@ -8,6 +8,7 @@
 
 #include "base/stopwatch.h"
 #include "kernels/ops.h"
+#include "nn/rope2d.h"
 #include "pointmap/pointmap.h"
 #include "recon/memory_plan.h"
 #include "recon/model_loader.h"
@@ -60,6 +61,9 @@ class FamilyRun {
 
 // `model` must outlive what is returned.
 std::unique_ptr<FamilyRun> make_family_run(const OpenedModel& model);
+
+// The patches of the prepared picture.
+PatchGrid grid_of(const RunView& view, int64_t patch_size);
 
 // What every family fills in alike: source, transform and image.
 SceneView begin_view(RunView view);

@@ -23,14 +23,17 @@ uint64_t block_bytes(int64_t tokens, int64_t dim, int64_t mlp_ratio) {
   return bytes_of(tokens * dim * (3 + mlp_ratio + 5));
 }
 
+// Inside refinenet1 at a quarter of the resolution, and the maps layer1_rn to layer4_rn.
+int64_t pyramid_elements(int64_t patches, int64_t feature_dim) {
+  return patches * 16 * feature_dim * 6 + patches * (16 + 4 + 1 + 1) * feature_dim;
+}
+
 // A DPT head from fine to coarse. Few blocks fit another stage's requests, so they add up.
 uint64_t dpt_bytes(const Dust3rConfig& config, PatchGrid grid) {
   const int64_t patches = grid.num_patches();
   const int64_t full_resolution = patches * 256 * config.dpt_last_dim * 2;                        // upsampled, and its convolution
   const int64_t half_resolution = patches * 64 * (config.dpt_feature_dim + config.dpt_last_dim);  // refinenet1, head.0
-  const int64_t quarter_resolution = patches * 16 * config.dpt_feature_dim * 6;                   // inside refinenet1
-  const int64_t pyramid = patches * (16 + 4 + 1 + 1) * config.dpt_feature_dim;                    // layer1_rn to layer4_rn
-  return bytes_of(full_resolution + half_resolution + quarter_resolution + pyramid);
+  return bytes_of(full_resolution + half_resolution + pyramid_elements(patches, config.dpt_feature_dim));
 }
 
 }  // namespace
@@ -66,9 +69,7 @@ MemoryPlan plan_vggt(const VggtConfig& config, int64_t num_parameters, int64_t n
   const int64_t feature = config.dpt_feature_dim;
   const int64_t full_resolution = pixels * (feature / 2 + config.dpt_last_dim);
   const int64_t eighth = patches * 64 * (feature + feature / 2);  // of refinenet1, and its convolution
-  const int64_t quarter = patches * 16 * feature * 6;             // inside refinenet1
-  const int64_t pyramid = patches * (16 + 4 + 1 + 1) * feature;   // layer1_rn to layer4_rn
-  const int64_t head = full_resolution + eighth + quarter + pyramid;
+  const int64_t head = full_resolution + eighth + pyramid_elements(patches, feature);
   MemoryPlan plan;
   plan.weights_bytes = bytes_of(num_parameters);
   plan.activations_bytes = kProductBytes + std::max(bytes_of(aggregator + dino), bytes_of(levels + head));

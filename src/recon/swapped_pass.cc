@@ -2,19 +2,12 @@
 
 #include <utility>
 
+#include "recon/host_values.h"
+
 namespace pointmap {
-namespace {
-
-std::vector<float> to_vector(const Tensor& host) {
-  const float* values = host.data<float>();
-  return {values, values + host.shape().num_elements()};
-}
-
-}  // namespace
 
 HostPointmap download_pointmap(Ops& ops, Pointmap pointmap) {
-  return {.points = to_vector(ops.download(std::move(pointmap.points))),
-          .confidence = to_vector(ops.download(std::move(pointmap.confidence)))};
+  return {.points = download_values(ops, std::move(pointmap.points)), .confidence = download_values(ops, std::move(pointmap.confidence))};
 }
 
 SwappedPass run_swapped_pass(const Dust3r& network, Ops& ops, const PairFeatures& pair, bool needs_first, const Progress& progress) {

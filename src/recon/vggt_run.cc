@@ -5,15 +5,10 @@
 #include <utility>
 
 #include "geometry/pinhole.h"
+#include "recon/host_values.h"
 
 namespace pointmap {
 namespace {
-
-std::vector<float> to_host(Ops& ops, Tensor tensor) {
-  const Tensor host = ops.download(std::move(tensor));
-  const float* values = host.data<float>();
-  return {values, values + host.shape().num_elements()};
-}
 
 // All pictures as [1, H, W, 3] in [0, 1].
 std::vector<Tensor> network_input(const std::vector<RunView>& views, Arena& arena) {
@@ -27,10 +22,10 @@ std::vector<Tensor> network_input(const std::vector<RunView>& views, Arena& aren
 }
 
 void take_maps(Ops& ops, FrameMaps maps, SceneView& view) {
-  view.depth = to_host(ops, std::move(maps.depth));
-  view.depth_confidence = to_host(ops, std::move(maps.depth_conf));
-  view.points = to_host(ops, std::move(maps.world_points));
-  view.confidence = to_host(ops, std::move(maps.world_points_conf));
+  view.depth = download_values(ops, std::move(maps.depth));
+  view.depth_confidence = download_values(ops, std::move(maps.depth_conf));
+  view.points = download_values(ops, std::move(maps.world_points));
+  view.confidence = download_values(ops, std::move(maps.world_points_conf));
 }
 
 // Untrained weights, and pictures unlike all that the network has seen, can say this.
@@ -63,9 +58,7 @@ NetworkSize VggtRun::network_size() const {
 }
 
 MemoryPlan VggtRun::plan(const std::vector<RunView>& views, const ReconstructOptions&) const {
-  const Image& image = views[0].prepared.image;
-  const PatchGrid grid{image.height / config_.patch_size, image.width / config_.patch_size};
-  return plan_vggt(config_, model_.num_parameters(), static_cast<int64_t>(views.size()), grid);
+  return plan_vggt(config_, model_.num_parameters(), static_cast<int64_t>(views.size()), grid_of(views[0], config_.patch_size));
 }
 
 void VggtRun::run(Ops& ops, std::vector<RunView> views, const ReconstructOptions& options, StageLog& log, Reconstruction& result) {
@@ -78,7 +71,7 @@ void VggtRun::run(Ops& ops, std::vector<RunView> views, const ReconstructOptions
   result.report.num_encoded = static_cast<int>(views.size());
   ops.context().activations.trim();  // of its blocks, few fit what the heads need
   log.done("aggregator");
-  const std::vector<float> encodings = to_host(ops, network_->camera(ops, aggregated, progress));
+  const std::vector<float> encodings = download_values(ops, network_->camera(ops, aggregated, progress));
   log.done("camera_head");
   for (size_t s = 0; s < views.size(); ++s) {
     const auto frame = static_cast<int64_t>(s);
