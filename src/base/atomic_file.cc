@@ -36,4 +36,14 @@ void AtomicFile::commit() {
   temporary_path_.clear();
 }
 
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  write_file(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
 }  // namespace pointmap

@@ -1,8 +1,10 @@
 // Nothing half-written: files appear under their name only when complete.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,5 +30,9 @@ class AtomicFile {
   std::filesystem::path temporary_path_;
   std::ofstream stream_;
 };
+
+// All of a file at once. Throws what AtomicFile throws.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 }  // namespace pointmap

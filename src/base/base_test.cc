@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +17,7 @@
 #include "base/cpu_info.h"
 #include "base/mapped_file.h"
 #include "base/name_hash.h"
+#include "base/names.h"
 #include "base/process_memory.h"
 
 namespace pointmap {
@@ -95,6 +98,27 @@ TEST(AtomicFile, AppearsOnlyOnCommit) {
 
 TEST(AtomicFile, NamesTheFolderItCannotWrite) {
   EXPECT_THROW(AtomicFile("/no/such/folder/file"), Error);
+}
+
+TEST(AtomicFile, WritesAFileAtOnceFromTextOrBytes) {
+  const fs::path path = temporary_folder() / "at_once";
+  write_file(path, "text");
+  EXPECT_EQ(fs::file_size(path), 4u);
+  const std::array<std::byte, 2> bytes = {std::byte{1}, std::byte{2}};
+  write_file(path, bytes);
+  EXPECT_EQ(fs::file_size(path), 2u);
+}
+
+TEST(Names, FindsAWordOrListsAll) {
+  constexpr std::array<std::string_view, 3> kFruits = {"apple", "pear", "plum"};
+  EXPECT_EQ(index_of_name(kFruits, "pear", "fruit"), 1u);
+  try {
+    (void)index_of_name(kFruits, "stone", "fruit");
+    FAIL() << "a stone is no fruit";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kInvalidArgument);
+    EXPECT_STREQ(error.what(), "fruit 'stone' is none of apple, pear, plum");
+  }
 }
 
 TEST(CpuInfo, FindsAtLeastOneCore) {

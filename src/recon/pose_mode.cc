@@ -1,8 +1,7 @@
 // The names of the pose modes.
 #include <array>
-#include <string>
 
-#include "base/error.h"
+#include "base/names.h"
 #include "pointmap/pointmap.h"
 
 namespace pointmap {
@@ -17,10 +16,7 @@ std::string_view pose_mode_name(PoseMode mode) {
 }
 
 PoseMode parse_pose_mode(std::string_view name) {
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (name == kNames[i]) return static_cast<PoseMode>(i);
-  }
-  throw Error{kInvalidArgument, "pose mode '" + std::string(name) + "' is none of raw, reprojected, upstream, aligned"};
+  return static_cast<PoseMode>(index_of_name(kNames, name, "pose mode"));
 }
 
 PoseMode default_pose_mode(const ModelInfo& model) {

@@ -120,10 +120,7 @@ std::string report_json(const ModelInfo& model, const Reconstruction& run, const
 }
 
 void write_report(const std::string& json, const std::filesystem::path& folder) {
-  AtomicFile file(folder / "report.json");
-  file.write(json);
-  file.write("\n");
-  file.commit();
+  write_file(folder / "report.json", json + "\n");
 }
 
 }  // namespace pointmap

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "base/names.h"
 #include "scene/export_depth.h"
 #include "scene/export_glb.h"
 #include "scene/export_npz.h"
@@ -21,15 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> kFormatNames = {"npz", "ply", "glb", "depth", "picture"};
-
-ExportFormat parse_format(std::string_view word) {
-  std::string names;
-  for (size_t i = 0; i < kFormatNames.size(); ++i) {
-    if (word == kFormatNames[i]) return static_cast<ExportFormat>(i);
-    names += (i == 0 ? "" : ", ") + std::string(kFormatNames[i]);
-  }
-  throw Error{kInvalidArgument, "export format '" + std::string(word) + "' is none of " + names};
-}
 
 ExportedFile written(const fs::path& path, ExportFormat format, size_t num_kept, size_t num_total) {
   return {.path = path, .format = format, .bytes = fs::file_size(path), .num_kept = num_kept, .num_total = num_total};
@@ -53,7 +45,7 @@ std::set<ExportFormat> parse_formats(std::string_view text) {
   std::set<ExportFormat> formats;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    formats.insert(parse_format(text.substr(begin, end - begin)));
+    formats.insert(static_cast<ExportFormat>(index_of_name(kFormatNames, text.substr(begin, end - begin), "export format")));
     begin = end + 1;
   }
   return formats;

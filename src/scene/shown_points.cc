@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/names.h"
 #include "geometry/pinhole.h"
 
 namespace pointmap {
@@ -24,10 +25,7 @@ bool is_finite(const Camera& camera) {
 }  // namespace
 
 PointSource parse_point_source(std::string_view name) {
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (name == kNames[i]) return static_cast<PointSource>(i);
-  }
-  throw Error{kInvalidArgument, "points from '" + std::string(name) + "' is none of auto, head, depth"};
+  return static_cast<PointSource>(index_of_name(kNames, name, "points from"));
 }
 
 std::vector<float> points_from_depth(const SceneView& view) {

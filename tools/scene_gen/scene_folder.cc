@@ -39,10 +39,7 @@ void make_folder(const std::filesystem::path& folder) {
 }
 
 void write_picture(const std::filesystem::path& path, const View& view, const Camera& camera) {
-  const std::vector<std::byte> png = encode_png8(view.rgb, camera.width, camera.height, 3);
-  AtomicFile file(path);
-  file.write({reinterpret_cast<const char*>(png.data()), png.size()});
-  file.commit();
+  write_file(path, encode_png8(view.rgb, camera.width, camera.height, 3));
 }
 
 void write_truth(const std::filesystem::path& path, const PairPlan& plan, const std::array<View, 2>& views) {
@@ -76,9 +73,7 @@ void write_description(const std::filesystem::path& path, const PairPlan& plan, 
                        {"seed", options.seed},
                        {"index", index},
                        {"kind", is_room ? "room" : "ground"}};
-  AtomicFile file(path);
-  file.write(json.dump(2) + "\n");
-  file.commit();
+  write_file(path, json.dump(2) + "\n");
 }
 
 void write_scene(const Kernel& kernel, const SceneFolderOptions& options, uint64_t index) {

@@ -154,9 +154,7 @@ class Fetch {
   void write_ref() const {
     const fs::path ref = repo_.ref(name_.revision);
     make_folder(ref.parent_path());
-    AtomicFile file(ref);
-    file.write(commit_);
-    file.commit();
+    write_file(ref, commit_);
   }
 
   const ModelName& name_;
