@@ -34,7 +34,7 @@ double focal_of(const PointGrid& own_frame) {
   const double focal =
       focal_from_pointmap({.points = own_frame.points, .valid = valid, .width = own_frame.width, .height = own_frame.height},
                           image_centre(own_frame.width, own_frame.height), FocalMethod::kWeiszfeld);
-  return std::isfinite(focal) && focal > 0 ? focal : default_focal(own_frame.width, own_frame.height);
+  return is_usable_focal(focal) ? focal : default_focal(own_frame.width, own_frame.height);
 }
 
 }  // namespace
@@ -87,12 +87,7 @@ PairCameras cameras_of(const TruthMaps& maps) {
   const Pixel centre = image_centre(second.width, second.height);
   PnpPoints points;
   for (size_t i = 0; i < second.num_pixels(); ++i) {
-    if (!second.has(i)) continue;
-    const float* p = &second.points[3 * i];
-    const size_t width = static_cast<size_t>(second.width);
-    points.points.push_back({p[0], p[1], p[2]});
-    const size_t row = i / width;
-    points.pixels.push_back({static_cast<float>(i % width), static_cast<float>(row)});
+    if (second.has(i)) points.add(second.points, i, second.width);
   }
   const double focal = cameras.focal_px[1];
   const PnpSolution solution = solve_pnp(points, {.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v});

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "geometry/pinhole.h"
+#include "geometry/view_transform.h"
 
 namespace pointmap {
 namespace {
@@ -20,12 +21,9 @@ PointGrid empty_grid(int width, int height) {
 PointGrid predicted_points(const SceneView& view) {
   PointGrid grid = empty_grid(view.transform.network_width, view.transform.network_height);
   POINTMAP_CHECK(view.points.size() == grid.points.size(), view.source + ": points and picture have different sizes");
-  size_t pixel = 0;
-  for (int v = 0; v < grid.height; ++v) {
-    for (int u = 0; u < grid.width; ++u, ++pixel) {
-      if (!view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)})) continue;
-      std::copy_n(&view.points[3 * pixel], 3, &grid.points[3 * pixel]);
-    }
+  const std::vector<uint8_t> shows_photo = photo_mask(view.transform);
+  for (size_t pixel = 0; pixel < shows_photo.size(); ++pixel) {
+    if (shows_photo[pixel] != 0) std::copy_n(&view.points[3 * pixel], 3, &grid.points[3 * pixel]);
   }
   return grid;
 }

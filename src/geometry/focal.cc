@@ -84,6 +84,10 @@ double focal_from_pointmap(const PointmapGrid& grid, Pixel principal_point, Foca
   return focal < 0 ? 0 : focal;  // NaN stays
 }
 
+bool is_usable_focal(double focal_px) {
+  return std::isfinite(focal_px) && focal_px > 0;
+}
+
 double default_focal(int width, int height) {
   return std::max(width, height) / (2 * std::tan(std::numbers::pi / 6));
 }

@@ -25,6 +25,9 @@ struct PointmapGrid {
 // Throws Error{kInvalidArgument} when the sizes do not fit.
 double focal_from_pointmap(const PointmapGrid& grid, Pixel principal_point, FocalMethod method);
 
+// Whether an estimate is one: finite and above 0.
+bool is_usable_focal(double focal_px);
+
 // Of a view 60 degrees wide along the longer side: upstream's guess when nothing is known.
 double default_focal(int width, int height);
 

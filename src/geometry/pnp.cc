@@ -41,6 +41,13 @@ bool is_finite(const RigidTransform& t) {
 
 }  // namespace
 
+void PnpPoints::add(std::span<const float> map, size_t index, int width) {
+  const size_t row = index / static_cast<size_t>(width);
+  const size_t column = index % static_cast<size_t>(width);
+  points.push_back({map[3 * index], map[3 * index + 1], map[3 * index + 2]});
+  pixels.push_back({static_cast<float>(column), static_cast<float>(row)});
+}
+
 PnpSolution solve_pnp(const PnpPoints& points, const Intrinsics& k, const PnpOptions& options) {
   const size_t count = points.points.size();
   POINTMAP_CHECK(count == points.pixels.size(),

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,9 @@ struct PnpOptions {
 struct PnpPoints {
   std::vector<std::array<float, 3>> points;  // in any one frame
   std::vector<std::array<float, 2>> pixels;  // (u, v) of each
+
+  // The point of a map [H, W, 3] at a flat index.
+  void add(std::span<const float> map, size_t index, int width);
 };
 
 struct PnpSolution {

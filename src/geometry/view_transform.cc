@@ -71,4 +71,15 @@ bool ViewTransform::shows_photo(Pixel network) const {
   return oriented.u >= -0.5 && oriented.u < oriented_width() - 0.5 && oriented.v >= -0.5 && oriented.v < oriented_height() - 0.5;
 }
 
+std::vector<uint8_t> photo_mask(const ViewTransform& view) {
+  std::vector<uint8_t> mask;
+  mask.reserve(static_cast<size_t>(view.network_width) * static_cast<size_t>(view.network_height));
+  for (int v = 0; v < view.network_height; ++v) {
+    for (int u = 0; u < view.network_width; ++u) {
+      mask.push_back(view.shows_photo({static_cast<double>(u), static_cast<double>(v)}) ? 1 : 0);
+    }
+  }
+  return mask;
+}
+
 }  // namespace pointmap

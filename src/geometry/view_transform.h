@@ -1,4 +1,15 @@
 // The transform is public, and the same inside as outside.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "pointmap/view_transform.h"  // IWYU pragma: export
+
+namespace pointmap {
+
+// Which pixels of the network's picture show the photo: [H, W], 0 in the padding.
+std::vector<uint8_t> photo_mask(const ViewTransform& view);
+
+}  // namespace pointmap

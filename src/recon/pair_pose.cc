@@ -15,6 +15,8 @@
 #include "geometry/focal.h"
 #include "geometry/pinhole.h"
 #include "geometry/pnp.h"
+#include "geometry/view_transform.h"
+#include "scene/shown_points.h"
 
 namespace pointmap {
 namespace {
@@ -62,17 +64,6 @@ void check_pair(const Scene& scene, const SwappedPass& swapped, PoseMode mode) {
   }
 }
 
-std::vector<uint8_t> photo_pixels(const SceneView& view) {
-  std::vector<uint8_t> valid;
-  valid.reserve(view.confidence.size());
-  for (int v = 0; v < view.image.height; ++v) {
-    for (int u = 0; u < view.image.width; ++u) {
-      valid.push_back(view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)}) ? 1 : 0);
-    }
-  }
-  return valid;
-}
-
 std::vector<float> higher_of(const std::vector<float>& a, const std::vector<float>& b) {
   if (b.empty()) return a;
   std::vector<float> higher(a.size());
@@ -91,7 +82,7 @@ std::array<PairView, 2> views_of(const Scene& scene, const SwappedPass& swapped,
     views[v].confidence = higher_of(view.confidence, v == 0 ? swapped.first.confidence : swapped.second.confidence);
     const ViewTransform& t = view.transform;
     views[v].photo_centre = t.network_from_oriented(image_centre(t.oriented_width(), t.oriented_height()));
-    if (mode != PoseMode::kUpstream) views[v].valid = photo_pixels(view);  // upstream has no padding, and looks at every pixel
+    if (mode != PoseMode::kUpstream) views[v].valid = photo_mask(view.transform);  // upstream has no padding, and looks at every pixel
   }
   return views;
 }
@@ -101,7 +92,7 @@ std::array<PairView, 2> views_of(const Scene& scene, const SwappedPass& swapped,
 // with it (a fifth of points anywhere in a room: 0.04 px instead of 416); where there is none, the estimate is upstream's.
 void leave_out_impossible(const PointmapGrid& grid, Pixel centre, std::vector<uint8_t>& valid) {
   const double focal = focal_from_pointmap(grid, centre, FocalMethod::kMedian);
-  if (!(std::isfinite(focal) && focal > 0)) return;
+  if (!is_usable_focal(focal)) return;
   const double max_distance_px = kMaxFocalDistance * std::max(grid.width, grid.height);
   const Intrinsics camera{.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v};
   for (size_t p = 0; p < valid.size(); ++p) {
@@ -120,7 +111,7 @@ Intrinsics estimate_intrinsics(const PairView& view, PoseMode mode, bool& is_gue
   if (!as_upstream) leave_out_impossible(grid, centre, plausible);
   grid.valid = plausible;
   double focal = focal_from_pointmap(grid, centre, FocalMethod::kWeiszfeld);
-  is_guess = !(std::isfinite(focal) && focal > 0);
+  is_guess = !is_usable_focal(focal);
   if (is_guess) focal = default_focal(view.width, view.height);
   return {.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v};
 }
@@ -170,11 +161,7 @@ PnpPoints points_to_ask(const PairView& view, const std::vector<uint32_t>& pixel
   PnpPoints points;
   points.points.reserve(pixels.size());
   points.pixels.reserve(pixels.size());
-  for (const uint32_t p : pixels) {
-    points.points.push_back({view.in_other[3 * size_t{p}], view.in_other[3 * size_t{p} + 1], view.in_other[3 * size_t{p} + 2]});
-    const Pixel pixel = pixel_at(p, view.width);
-    points.pixels.push_back({static_cast<float>(pixel.u), static_cast<float>(pixel.v)});
-  }
+  for (const uint32_t p : pixels) points.add(view.in_other, p, view.width);
   return points;
 }
 
@@ -239,19 +226,6 @@ std::vector<float> depth_in(const RigidTransform& cam_from_points, std::span<con
   return depth;
 }
 
-// Points anew, each on the ray of its pixel.
-void reproject(SceneView& view) {
-  const Camera& camera = *view.camera;
-  size_t pixel = 0;
-  for (int v = 0; v < view.image.height; ++v) {
-    for (int u = 0; u < view.image.width; ++u, ++pixel) {
-      const Point3 in_cam = unproject(camera.network, {static_cast<double>(u), static_cast<double>(v)}, view.depth[pixel]);
-      const Point3 in_world = transform_point(camera.world_from_cam, in_cam);
-      for (size_t c = 0; c < 3; ++c) view.points[3 * pixel + c] = static_cast<float>(in_world[c]);
-    }
-  }
-}
-
 }  // namespace
 
 bool needs_fourth_map(PoseMode mode) {
@@ -297,7 +271,7 @@ PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mo
     scene.views[v].camera = camera;
   }
   if (mode == PoseMode::kRaw || is_aligned) return report;
-  for (SceneView& view : scene.views) reproject(view);
+  for (SceneView& view : scene.views) view.points = points_from_depth(view);
   if (mode == PoseMode::kUpstream) {
     for (size_t v = 0; v < 2; ++v) scene.views[v].confidence = std::move(views[v].confidence);
   }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "geometry/view_transform.h"
 
 namespace pointmap {
 
@@ -33,19 +34,17 @@ void check_view(const SceneView& view, size_t index) {
 void add_candidates(const SceneView& view, PointSelection& selection) {
   std::vector<uint32_t>& pixels = selection.pixels.emplace_back();
   if (view.status != "ok") return;
-  uint32_t pixel = 0;
-  for (int v = 0; v < view.image.height; ++v) {
-    for (int u = 0; u < view.image.width; ++u, ++pixel) {
-      if (!view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)})) {
-        ++selection.num_padding;
-        continue;
-      }
-      ++selection.num_total;
-      if (is_finite_point(view, pixel)) {
-        pixels.push_back(pixel);
-      } else {
-        ++selection.num_nonfinite;
-      }
+  const std::vector<uint8_t> shows_photo = photo_mask(view.transform);
+  for (uint32_t pixel = 0; pixel < shows_photo.size(); ++pixel) {
+    if (shows_photo[pixel] == 0) {
+      ++selection.num_padding;
+      continue;
+    }
+    ++selection.num_total;
+    if (is_finite_point(view, pixel)) {
+      pixels.push_back(pixel);
+    } else {
+      ++selection.num_nonfinite;
     }
   }
 }
@@ -60,10 +59,7 @@ bool is_finite_point(const SceneView& view, size_t pixel) {
 size_t num_photo_pixels(const Scene& scene) {
   size_t count = 0;
   for (const SceneView& view : scene.views) {
-    if (view.status != "ok") continue;
-    for (int v = 0; v < view.image.height; ++v) {
-      for (int u = 0; u < view.image.width; ++u) count += view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)});
-    }
+    if (view.status == "ok") count += static_cast<size_t>(std::ranges::count(photo_mask(view.transform), uint8_t{1}));
   }
   return count;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
+#include "geometry/view_transform.h"
 #include "io/image/png_encode.h"
 #include "scene/confidence_filter.h"
 #include "scene/scene_meta.h"
@@ -15,19 +16,12 @@ namespace {
 
 constexpr double kMaxValue = 65535;
 
-void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
-}
-
 std::string sidecar(const Scene& scene, const nlohmann::ordered_json& files) {
   const nlohmann::ordered_json document = {
       {"meaning", "depth = value * scale, value 0 = no depth; the unit of length is the scene's, which is unknown"},
       {"frame",
        "of each file: 'own camera' is z in the camera frame of the view; 'world' is z in the world's, which for views after the first is "
-       "not "
-       "the distance from their own camera"},
+       "not the distance from their own camera"},
       {"convention", point_convention(scene)},
       {"model", scene.model},
       {"files", files}};
@@ -40,15 +34,13 @@ DepthMap depth_map(const SceneView& view) {
   DepthMap map;
   const bool has_depth = !view.depth.empty();
   std::vector<float> depth(view.confidence.size());  // [H, W], 0 where there is none
-  size_t pixel = 0;
-  for (int v = 0; v < view.image.height; ++v) {
-    for (int u = 0; u < view.image.width; ++u, ++pixel) {
-      if (!view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)})) continue;
-      ++map.num_total;
-      const float z = has_depth ? view.depth[pixel] : view.points[3 * pixel + 2];
-      const bool is_finite = has_depth ? std::isfinite(z) : is_finite_point(view, pixel);
-      if (is_finite && z > 0) depth[pixel] = z;
-    }
+  const std::vector<uint8_t> shows_photo = photo_mask(view.transform);
+  for (size_t pixel = 0; pixel < depth.size(); ++pixel) {
+    if (shows_photo[pixel] == 0) continue;
+    ++map.num_total;
+    const float z = has_depth ? view.depth[pixel] : view.points[3 * pixel + 2];
+    const bool is_finite = has_depth ? std::isfinite(z) : is_finite_point(view, pixel);
+    if (is_finite && z > 0) depth[pixel] = z;
   }
   const float farthest = depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
   if (farthest > 0) map.scale = farthest / kMaxValue;
@@ -71,8 +63,7 @@ std::vector<DepthFile> export_depth(const Scene& scene, const std::filesystem::p
     if (view.status != "ok") continue;
     const DepthMap map = depth_map(view);
     const std::string name = view_array_name("depth", i) + ".png";
-    const std::vector<std::byte> png = encode_png16(map.values, view.image.width, view.image.height);
-    write_file(folder / name, {reinterpret_cast<const char*>(png.data()), png.size()});
+    write_file(folder / name, encode_png16(map.values, view.image.width, view.image.height));
     files.push_back({folder / name, map.scale, map.num_valid, map.num_total});
     entries.push_back({{"file", name},
                        {"view", i + 1},

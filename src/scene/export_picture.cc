@@ -7,8 +7,10 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "geometry/focal.h"
+#include "geometry/view_transform.h"
 #include "io/image/png_encode.h"
 #include "io/image/resize.h"
+#include "scene/quantile.h"
 #include "scene/scene_splats.h"
 
 namespace pointmap {
@@ -38,23 +40,13 @@ std::array<uint8_t, 3> depth_color(double nearness) {
   return color;
 }
 
-// The value below which `share` of them lie.
-double percentile(std::vector<double> values, double share) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
-}
-
 // 1/z of each pixel, 0 where there is no depth.
 std::vector<double> nearness_of(const SceneView& view) {
   std::vector<double> nearness(view.confidence.size());
-  size_t pixel = 0;
-  for (int v = 0; v < view.image.height; ++v) {
-    for (int u = 0; u < view.image.width; ++u, ++pixel) {
-      const double z = view.points[3 * pixel + 2];
-      const bool has_depth = view.transform.shows_photo({static_cast<double>(u), static_cast<double>(v)}) && is_finite_point(view, pixel);
-      if (has_depth && z > 0) nearness[pixel] = 1 / z;
-    }
+  const std::vector<uint8_t> shows_photo = photo_mask(view.transform);
+  for (size_t pixel = 0; pixel < nearness.size(); ++pixel) {
+    const double z = view.points[3 * pixel + 2];
+    if (shows_photo[pixel] != 0 && is_finite_point(view, pixel) && z > 0) nearness[pixel] = 1 / z;
   }
   return nearness;
 }
@@ -82,7 +74,7 @@ RenderCamera camera_beside(const SceneView& view, const PointSplats& splats, int
   for (size_t i = 2; i < splats.positions.size(); i += 3) {
     if (splats.positions[i] > 0) depths.push_back(splats.positions[i]);
   }
-  const double distance = depths.empty() ? 1 : percentile(std::move(depths), 0.5);
+  const double distance = depths.empty() ? 1 : quantile(depths, 0.5);
   const double focal =
       view.camera && std::isfinite(view.camera->network.fx) ? view.camera->network.fx : default_focal(view.image.width, view.image.height);
   const double scale = static_cast<double>(width) / view.image.width;
@@ -118,8 +110,8 @@ Image depth_picture(const SceneView& view) {
   for (const double n : nearness) {
     if (n > 0) known.push_back(n);
   }
-  const double low = known.empty() ? 0 : percentile(known, 0.02);
-  const double high = known.empty() ? 0 : percentile(known, 0.98);
+  const double low = known.empty() ? 0 : quantile(known, 0.02);
+  const double high = known.empty() ? 0 : quantile(known, 0.98);
   Image image{view.image.width, view.image.height, {}};
   image.rgb.reserve(3 * nearness.size());
   for (const double n : nearness) {
@@ -143,10 +135,7 @@ Image scene_picture(const Scene& scene, const PointSelection& selection) {
 }
 
 void export_picture(const Scene& scene, const PointSelection& selection, const std::filesystem::path& path) {
-  const std::vector<std::byte> png = encode_png8(scene_picture(scene, selection));
-  AtomicFile file(path);
-  file.write({reinterpret_cast<const char*>(png.data()), png.size()});
-  file.commit();
+  write_file(path, encode_png8(scene_picture(scene, selection)));
 }
 
 }  // namespace pointmap

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "geometry/pinhole.h"
+#include "scene/quantile.h"
 
 namespace pointmap {
 
@@ -15,14 +16,9 @@ constexpr double kPyramidShare = 0.05;
 double middle_diagonal(const PointCloud& cloud) {
   double squares = 0;
   std::vector<float> values(cloud.size());
-  const auto quantile = [&](double share) {
-    const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), place, values.end());
-    return static_cast<double>(*place);
-  };
   for (size_t axis = 0; axis < 3; ++axis) {
     for (size_t i = 0; i < values.size(); ++i) values[i] = cloud.positions[3 * i + axis];
-    const double low = quantile(0.05), high = quantile(0.95);
+    const double low = quantile(values, 0.05), high = quantile(values, 0.95);
     squares += (high - low) * (high - low);
   }
   return std::sqrt(squares);
