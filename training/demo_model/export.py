@@ -73,13 +73,13 @@ def main(argv=None):
     model, state = load_checkpoint(args.checkpoint, args.averaged)
     args.folder.mkdir(parents=True, exist_ok=True)
     weights = {name: p.to(torch.bfloat16).contiguous() for name, p in model.state_dict().items()}
-    metadata = {"format": "pt", "license": "Apache-2.0", "trained_pairs": str(state["done"])}
+    metadata = {"format": "pt", "license": "Apache-2.0", "trained_pairs": str(state["pairs"])}
     temporary = args.folder / "model.safetensors.tmp"
     save_file(weights, temporary, metadata)
     temporary.rename(args.folder / "model.safetensors")
     # Infinity as the published files have it, though it is not JSON.
     (args.folder / "config.json").write_text(json.dumps(config_of(model.sizes), indent=2) + "\n")
-    print(f"{args.folder}: {sum(p.numel() for p in model.parameters())} parameters after {state['done']} pairs")
+    print(f"{args.folder}: {sum(p.numel() for p in model.parameters())} parameters after {state['pairs']} pairs")
 
 
 if __name__ == "__main__":

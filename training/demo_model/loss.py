@@ -41,8 +41,9 @@ def step_error(predicted: Tensor, truth: Tensor, valid: Tensor, here: slice, ahe
 def surface_error(predicted: Tensor, truth: Tensor, valid: Tensor, lattice: int) -> tuple[Tensor, Tensor]:
     """Sum and count of step errors across the borders of patches, and between every fourth pixel.
 
-    lattice: 0 to 15, which of the 16 lattices of every fourth pixel; changed from step to step towards the end of
-    training, since pixels of one that is always the same come to stand out. Patches are predicted one by one, so it is only here that neighbouring patches hear of each other: without this their borders show.
+    lattice: 0 to 15, which of the 16 lattices of every fourth pixel; changed from step to step towards the end of training, since pixels
+    of one that is always the same come to stand out. Patches are predicted one by one, so it is only here that neighbouring patches hear
+    of each other: without this their borders show.
     """
     total, count = 0.0, 0.0
     for turn in (False, True):

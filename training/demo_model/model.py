@@ -34,7 +34,8 @@ class Sizes:
 def rope_tables(height: int, width: int, head_dim: int, base: float) -> tuple[Tensor, Tensor]:
     """cos and sin of the rotary angles of patches in row-major order, each [height * width, head_dim].
 
-    In double, for whatever precision they are used in. The first half of a head turns by the row, the second by the column; within a half channel k pairs with channel k + head_dim / 4.
+    In double, for whatever precision they are used in. The first half of a head turns by the row, the second by the column; within a half
+    channel k pairs with channel k + head_dim / 4.
     """
     quarter = head_dim // 4
     frequencies = base ** (-torch.arange(quarter, dtype=torch.float64) / quarter)

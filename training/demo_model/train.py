@@ -1,6 +1,6 @@
 """Trains the demo model on pairs from scene_gen, on the CPU, and goes on where an earlier run was cut.
 
-    python -m demo_model.train --scene-gen ../build/scene_gen --out ../out/training --pairs 1200000
+    python -m demo_model.train --scene-gen ../build/scene_gen --out ../out/training
 """
 
 import argparse
@@ -32,6 +32,10 @@ PHASES = [
     (1.00, {(192, 144): 0.7, (144, 192): 0.1, (160, 160): 0.1, (192, 128): 0.1}),
 ]
 AVERAGE_EVERY = 4  # steps
+NOTE_EVERY_S = 20
+STORE_EVERY_S = 240
+# Indices of pairs, of which scene_gen has 2^64: each run, phase and size has a range of its own, far longer than it can use.
+PAIRS_PER_RANGE = 1_000_000_000
 # Of the schedule. Earlier, at a high learning rate, changing lattices keep pixels from settling: the loss then hardly falls at the start.
 ALL_LATTICES_FROM = 0.94
 WARM_UP = 0.02  # of the pairs; then constant, then linear decay over the last half
@@ -65,11 +69,11 @@ class Sampler:
         self.random = torch.Generator().manual_seed(first)
         self.sources = {}
         for number, (width, height) in enumerate(sizes):
-            # Ranges of indices that no two sizes or runs share.
-            stream = PairStream(args.scene_gen, TRAINING_SEED, first + number * 1_000_000_000, 0, width, height, threads=1)
+            begin = first + number * (PAIRS_PER_RANGE // len(sizes))
+            stream = PairStream(args.scene_gen, TRAINING_SEED, begin, 0, width, height, threads=1)
             batch = max(8, round(args.batch * min(1, 128 * 96 * 1.5 / (width * height))))
             pool = max(4 * batch, int(args.pool * sizes[width, height]))
-            self.sources[width, height] = ReplayBatches(stream, batch, args.reuse, pool, seed=first + number)
+            self.sources[width, height] = ReplayBatches(stream, batch, args.reuse, pool, seed=begin)
 
     def next(self) -> Batch:
         draw, names = torch.rand((), generator=self.random).item(), list(self.shares)
@@ -91,12 +95,6 @@ def validation_batches(args, width: int, height: int, count: int) -> list[Batch]
     return batches
 
 
-def save(path: Path, state: dict):
-    temporary = path.with_suffix(".tmp")
-    torch.save(state, temporary)
-    os.replace(temporary, path)
-
-
 class Average:
     """The mean of recent weights, which is better than the last ones while the learning rate is high."""
 
@@ -114,7 +112,7 @@ def parse_arguments(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scene-gen", type=Path, required=True, help="the program tools/scene_gen builds")
     parser.add_argument("--out", type=Path, required=True, help="folder of checkpoint.pt, log.jsonl; a checkpoint in it is gone on with")
-    parser.add_argument("--pairs", type=int, default=1_200_000, help="length of the whole schedule")
+    parser.add_argument("--pairs", type=int, default=332_000, help="length of the whole schedule; that of models/demo")
     parser.add_argument("--hours", type=float, default=math.inf, help="length of the whole schedule, if it comes before --pairs")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop this run after so long, with a checkpoint (as Ctrl-C does)")
     parser.add_argument("--batch", type=int, default=32)
@@ -129,94 +127,137 @@ def parse_arguments(argv=None):
     return parser.parse_args(argv)
 
 
+class Training:
+    """A model on its way: everything that a checkpoint holds, and one step after another."""
+
+    def __init__(self, args):
+        self.args = args
+        self.checkpoint = args.out / "checkpoint.pt"
+        self.model = Dust3r(Sizes())
+        initialise(self.model)
+        self.engine, self.optimizers = make_engine(self.model, args.plain, args.threads, args.muon_lr, args.adam_lr)
+        self.peaks = [o.param_groups[0]["lr"] for o in self.optimizers]
+        self.average = Average(self.model, decay=0.999**AVERAGE_EVERY)
+        self.pairs, self.steps, self.seconds, self.run = 0, 0, 0.0, 0
+        if self.checkpoint.exists():
+            self.restore()
+
+    def restore(self):
+        state = torch.load(self.checkpoint, weights_only=False)
+        self.model.load_state_dict(state["model"])
+        self.average.weights = state["average"]
+        for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        self.pairs, self.steps, self.seconds, self.run = (state[key] for key in ("pairs", "steps", "seconds", "run"))
+        self.run += 1
+        print(f"going on after {self.pairs} pairs", flush=True)
+
+    def store(self):
+        state = {"model": self.model.state_dict(), "average": self.average.weights, "sizes": asdict(self.model.sizes)}
+        state["optimizers"] = [o.state_dict() for o in self.optimizers]
+        state |= {"pairs": self.pairs, "steps": self.steps, "seconds": self.seconds, "run": self.run}
+        temporary = self.checkpoint.with_suffix(".tmp")
+        torch.save(state, temporary)
+        os.replace(temporary, self.checkpoint)
+
+    def fraction(self) -> float:
+        """How much of the schedule is done."""
+        return max(self.pairs / self.args.pairs, self.seconds / 3600 / self.args.hours)
+
+    def step(self, batch: Batch) -> dict[str, float]:
+        fraction = self.fraction()
+        for optimizer, peak in zip(self.optimizers, self.peaks, strict=True):
+            optimizer.param_groups[0]["lr"] = peak * learning_rate(fraction)
+        lattice = self.steps * 5 % 16 if fraction > ALL_LATTICES_FROM else 0
+        terms = self.engine.step(batch, self.args.gradient_weight, lattice)
+        self.engine.clip_gradient(1.0)
+        if math.isfinite(terms["total"]):
+            for optimizer in self.optimizers:
+                optimizer.step()
+            if self.steps % AVERAGE_EVERY == 0:
+                self.average.update(self.model)
+        self.engine.zero_gradient()
+        self.pairs += len(batch.images[0])
+        self.steps += 1
+        return terms
+
+    def evaluate(self, validation: list[Batch], recent: list[float]):
+        """One more line in the log: the averaged weights on pairs that are only watched, and the loss of the last steps."""
+        averaged = Dust3r(self.model.sizes)
+        averaged.load_state_dict(self.average.weights)
+        line = {"pairs": self.pairs, "hours": round(self.seconds / 3600, 3), "final": self.fraction() >= 1}
+        line["loss"] = round(sum(recent) / len(recent), 4) if recent else None
+        line |= {name: round(value, 4) for name, value in evaluate(averaged, validation).items()}
+        print(json.dumps(line), flush=True)
+        with open(self.args.out / "log.jsonl", "a") as log:
+            log.write(json.dumps(line) + "\n")
+
+
+class Notes:
+    """A line on the terminal now and then."""
+
+    def __init__(self, pairs: int):
+        self.begin(pairs)
+
+    def begin(self, pairs: int):
+        self.began, self.pairs, self.sums, self.count = time.time(), pairs, {}, 0
+
+    def add(self, training: Training, terms: dict[str, float]):
+        self.count += 1
+        for name, value in terms.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+        passed = time.time() - self.began
+        if passed < NOTE_EVERY_S:
+            return
+        means = "  ".join(f"{name} {value / self.count:.4f}" for name, value in self.sums.items())
+        rate = (training.pairs - self.pairs) / passed
+        print(f"{training.pairs:8d} pairs  {rate:6.1f}/s  {means}  {training.seconds / 3600:.2f} h", flush=True)
+        self.begin(training.pairs)
+
+
+class Sources:
+    """The sampler of the phase that the schedule has come to."""
+
+    def __init__(self, args, run: int):
+        self.args, self.run, self.phase, self.sampler = args, run, None, None
+
+    def next(self, fraction: float) -> Batch:
+        phase = next(i for i, (end, _) in enumerate(PHASES) if fraction < end)
+        if phase != self.phase:
+            self.close()
+            first = (self.run * len(PHASES) + phase) * PAIRS_PER_RANGE
+            self.phase, self.sampler = phase, Sampler(self.args, PHASES[phase][1], first)
+        return self.sampler.next()
+
+    def close(self):
+        if self.sampler is not None:
+            self.sampler.close()
+
+
 def main(argv=None):
     args = parse_arguments(argv)
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.threads if args.plain else 1)
-    checkpoint = args.out / "checkpoint.pt"
-    model = Dust3r(Sizes())
-    initialise(model)
-    engine, optimizers = make_engine(model, args.plain, args.threads, args.muon_lr, args.adam_lr)
-    peaks = [o.param_groups[0]["lr"] for o in optimizers]
-    average = Average(model, decay=0.999**AVERAGE_EVERY)
-    done, rendered, seconds = 0, 0, 0.0
-    if checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=False)
-        model.load_state_dict(state["model"])
-        average.weights = state["average"]
-        for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(saved)
-        done, rendered, seconds = state["done"], state["rendered"], state["seconds"]
-        print(f"going on after {done} pairs", flush=True)
+    training = Training(args)
     validation = validation_batches(args, 128, 96, 100)
-
-    begin = last_save = last_note = time.time()
-    earlier, sampler, phase = seconds, None, None
-    sums, steps, noted = {}, 0, done
-    recent = deque(maxlen=20)  # regression terms
-
-    def store(final: bool):
-        save(
-            checkpoint,
-            {
-                "model": model.state_dict(),
-                "average": average.weights,
-                "optimizers": [o.state_dict() for o in optimizers],
-                "done": done,
-                "rendered": rendered + 10_000_000,
-                "seconds": seconds,
-                "sizes": asdict(model.sizes),
-            },
-        )
-        averaged = Dust3r(model.sizes)
-        averaged.load_state_dict(average.weights)
-        result = evaluate(averaged, validation)
-        line = {"pairs": done, "hours": round(seconds / 3600, 3), "final": final}
-        line["loss"] = round(sum(recent) / len(recent), 4) if recent else None
-        line |= {name: round(value, 4) for name, value in result.items()}
-        print(json.dumps(line), flush=True)
-        with open(args.out / "log.jsonl", "a") as log:
-            log.write(json.dumps(line) + "\n")
-
+    sources, notes, recent = Sources(args, training.run), Notes(training.pairs), deque(maxlen=20)
     cut = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: cut.append(True))
-    while done < args.pairs and seconds < args.hours * 3600 and time.time() - begin < args.minutes * 60 and not cut:
-        fraction = max(done / args.pairs, seconds / 3600 / args.hours)
-        current = next(i for i, (end, _) in enumerate(PHASES) if fraction < end)
-        if current != phase:
-            if sampler is not None:
-                sampler.close()
-            sampler, phase = Sampler(args, PHASES[current][1], rendered + current * 100_000_000), current
-        batch = sampler.next()
-        for optimizer, peak in zip(optimizers, peaks, strict=True):
-            optimizer.param_groups[0]["lr"] = peak * learning_rate(fraction)
-        terms = engine.step(batch, args.gradient_weight, lattice=done // args.batch * 5 % 16 if fraction > ALL_LATTICES_FROM else 0)
-        engine.clip_gradient(1.0)
-        if math.isfinite(terms["total"]):
-            for optimizer in optimizers:
-                optimizer.step()
-            if steps % AVERAGE_EVERY == 0:
-                average.update(model)
-        engine.zero_gradient()
-        done += len(batch.images[0])
-        steps += 1
-        seconds = earlier + time.time() - begin
+    earlier, begin, last_store = training.seconds, time.time(), time.time()
+    while training.fraction() < 1 and time.time() - begin < args.minutes * 60 and not cut:
+        terms = training.step(sources.next(training.fraction()))
+        training.seconds = earlier + time.time() - begin
         recent.append(terms["regression"])
-        for name, value in terms.items():
-            sums[name] = sums.get(name, 0.0) + value
-        now = time.time()
-        if now - last_note > 20:
-            means = "  ".join(f"{name} {value / steps:.4f}" for name, value in sums.items())
-            print(f"{done:8d} pairs  {(done - noted) / (now - last_note):6.1f}/s  {means}  {seconds / 3600:.2f} h", flush=True)
-            sums, steps, noted, last_note = {}, 0, done, now
-        if now - last_save > 240:
-            store(final=False)
-            last_save = time.time()
-    if sampler is not None:
-        sampler.close()
-    store(final=done >= args.pairs or seconds >= args.hours * 3600)
+        notes.add(training, terms)
+        if time.time() - last_store > STORE_EVERY_S:
+            training.store()
+            training.evaluate(validation, recent)
+            last_store = time.time()
+    sources.close()
+    training.store()
+    training.evaluate(validation, recent)
 
 
 if __name__ == "__main__":
