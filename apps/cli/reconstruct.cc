@@ -125,7 +125,8 @@ void add_reconstruct(CLI::App& app, Context& context) {
       ->capture_default_str();
   command
       ->add_option("--formats", arguments->formats,
-                   "Of npz, ply, glb, depth, picture (cloud.png: photo, depth, cloud); separated by commas")
+                   "all, or some of " + CLI::detail::join(export_format_names(), ", ") +
+                       ", separated by commas; picture: cloud.png, a look at it all")
       ->check(check_formats)
       ->capture_default_str();
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")

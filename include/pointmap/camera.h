@@ -24,6 +24,8 @@ struct Camera {
   RigidTransform world_from_cam;  // in the units of the scene's points
   Intrinsics network;             // in pixels of the network's input
   Intrinsics original;            // in pixels of the photo as a person sees it, EXIF orientation applied
+  bool intrinsics_known = false;  // given by the caller, not estimated
+  bool pose_known = false;
 };
 
 }  // namespace pointmap

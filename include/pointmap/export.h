@@ -31,8 +31,9 @@ PointSource parse_point_source(std::string_view name);
 enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture };
 
 std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth", "picture"
+std::vector<std::string_view> export_format_names();       // all of them
 
-// "npz,ply,glb,depth,picture" or a part of it, in any order. Throws Error{kInvalidArgument} naming the word and listing the names.
+// Some of these names separated by commas, in any order, or "all". Throws Error{kInvalidArgument} naming the word and listing the names.
 std::set<ExportFormat> parse_formats(std::string_view text);
 
 struct ExportOptions {
@@ -48,7 +49,7 @@ struct ExportedFile {
   ExportFormat format = ExportFormat::kNpz;
   uint64_t bytes = 0;
   size_t num_kept = 0;                      // points in the file, or pixels with depth; 0 for depth.json, which has neither
-  size_t num_total = 0;                     // pixels that show a photo, of the views in the file
+  size_t num_total = 0;                     // valid pixels (of the photo, within its mask) of the views in the file
   PointSource points = PointSource::kAuto;  // of ply and glb: kHead or kDepth
   double depth_scale = 0;                   // of a depth map: scene units per step
 };

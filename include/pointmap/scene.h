@@ -1,6 +1,7 @@
 // What a reconstruction is: views with their pointmaps. Immutable once built; exporters only read it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,9 @@ struct SceneView {
   std::string source;       // the file, as the caller named it
   ViewTransform transform;  // network pixels to the file's pixels
   Image image;              // what the network saw, [H, W, 3]
-  // What the network's head for points says: in the world (see Scene::world; x right, y down, z forward), scale unknown.
+  // 0 where the caller's mask leaves the photo out, [H, W]; empty without a mask. Padding is the transform's affair: see shows_photo.
+  std::vector<uint8_t> mask;
+  // What the network's head for points says: in the world (see Scene::world; x right, y down, z forward), in the scene's unit.
   std::vector<float> points;      // [H, W, 3]
   std::vector<float> confidence;  // [H, W], above 1
   // Estimated by the network (VGGT) or from the pointmaps (DUSt3R); empty when nobody asked.
@@ -34,9 +37,16 @@ enum class WorldFrame {
   kNetwork,      // the network's own idea of the same (VGGT): what it predicts for that view is near the identity, and left as it is
 };
 
+// The unit of length of points, depths and translations.
+struct SceneScale {
+  bool is_metric = false;  // metres; else unknown: the networks of today do not say how large a place is
+  std::string source;      // of metric: what fixed it, for people
+};
+
 struct Scene {
   std::vector<SceneView> views;
   WorldFrame world = WorldFrame::kFirstCamera;
+  SceneScale scale;
   std::string model;       // as the caller named it
   std::string model_hash;  // of the weights, empty when unknown
 };

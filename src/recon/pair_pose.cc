@@ -16,6 +16,7 @@
 #include "geometry/pinhole.h"
 #include "geometry/pnp.h"
 #include "geometry/view_transform.h"
+#include "scene/confidence_filter.h"
 #include "scene/shown_points.h"
 
 namespace pointmap {
@@ -82,7 +83,7 @@ std::array<PairView, 2> views_of(const Scene& scene, const SwappedPass& swapped,
     views[v].confidence = higher_of(view.confidence, v == 0 ? swapped.first.confidence : swapped.second.confidence);
     const ViewTransform& t = view.transform;
     views[v].photo_centre = t.network_from_oriented(image_centre(t.oriented_width(), t.oriented_height()));
-    if (mode != PoseMode::kUpstream) views[v].valid = photo_mask(view.transform);  // upstream has no padding, and looks at every pixel
+    if (mode != PoseMode::kUpstream) views[v].valid = valid_mask(view);  // upstream has no padding, and looks at every pixel
   }
   return views;
 }

@@ -42,6 +42,8 @@ ordered_json camera_json(const Camera& camera, const ViewTransform& t) {
   return {{"world_from_cam", rows},
           {"network", intrinsics_json(camera.network)},
           {"original", intrinsics_json(camera.original)},
+          {"intrinsics_known", camera.intrinsics_known},
+          {"pose_known", camera.pose_known},
           {"original_size", {t.oriented_width(), t.oriented_height()}}};
 }
 
@@ -110,7 +112,8 @@ std::string report_json(const ModelInfo& model, const Reconstruction& run, const
         {"peak_resident_bytes", report.peak_resident_bytes}}},
       {"views", views_json(run.scene)},
       {"pose", pose_json(report.pose)},
-      {"frame", world_description(run.scene) + "; x right, y down, z forward; scale unknown"},
+      {"frame", world_description(run.scene) + "; x right, y down, z forward; " + scale_description(run.scene)},
+      {"scale", {{"metric", run.scene.scale.is_metric}, {"source", run.scene.scale.source}}},
       {"camera_convention", camera_convention(run.scene)},
       {"files", files_json(files)},
       {"notes", report.notes},

@@ -25,19 +25,20 @@ void check_view(const SceneView& view, size_t index) {
   check_size("image", view.image.rgb.size(), 3 * pixels);
   check_size("points", view.points.size(), 3 * pixels);
   check_size("confidence", view.confidence.size(), pixels);
+  if (!view.mask.empty()) check_size("mask", view.mask.size(), pixels);
   if (!view.raw.empty()) check_size("raw", view.raw.size(), 4 * pixels);
   if (!view.depth.empty()) check_size("depth", view.depth.size(), pixels);
   if (!view.depth_confidence.empty()) check_size("depth confidence", view.depth_confidence.size(), pixels);
 }
 
-// Adds the view's finite photo pixels to the selection.
+// Adds the view's finite valid pixels to the selection.
 void add_candidates(const SceneView& view, PointSelection& selection) {
   std::vector<uint32_t>& pixels = selection.pixels.emplace_back();
   if (view.status != "ok") return;
-  const std::vector<uint8_t> shows_photo = photo_mask(view.transform);
-  for (uint32_t pixel = 0; pixel < shows_photo.size(); ++pixel) {
-    if (shows_photo[pixel] == 0) {
-      ++selection.num_padding;
+  const std::vector<uint8_t> is_valid = valid_mask(view);
+  for (uint32_t pixel = 0; pixel < is_valid.size(); ++pixel) {
+    if (is_valid[pixel] == 0) {
+      ++selection.num_invalid;
       continue;
     }
     ++selection.num_total;
@@ -56,10 +57,16 @@ bool is_finite_point(const SceneView& view, size_t pixel) {
   return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]) && std::isfinite(view.confidence[pixel]);
 }
 
-size_t num_photo_pixels(const Scene& scene) {
+std::vector<uint8_t> valid_mask(const SceneView& view) {
+  std::vector<uint8_t> mask = photo_mask(view.transform);
+  for (size_t i = 0; i < view.mask.size(); ++i) mask[i] = static_cast<uint8_t>(mask[i] != 0 && view.mask[i] != 0);
+  return mask;
+}
+
+size_t num_valid_pixels(const Scene& scene) {
   size_t count = 0;
   for (const SceneView& view : scene.views) {
-    if (view.status == "ok") count += static_cast<size_t>(std::ranges::count(photo_mask(view.transform), uint8_t{1}));
+    if (view.status == "ok") count += static_cast<size_t>(std::ranges::count(valid_mask(view), uint8_t{1}));
   }
   return count;
 }

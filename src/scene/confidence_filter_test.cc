@@ -45,9 +45,22 @@ TEST(ConfidenceFilter, PaddingIsNoPoint) {
   pad_sides(scene.views[0]);
   const PointSelection selection = select_points(scene, {});
   EXPECT_THAT(selection.pixels[0], ElementsAre(1, 2, 5, 6));
-  EXPECT_EQ(selection.num_padding, 4u);
+  EXPECT_EQ(selection.num_invalid, 4u);
   EXPECT_EQ(selection.num_total, 12u);
   EXPECT_EQ(selection.num_kept, 12u);
+}
+
+TEST(ConfidenceFilter, LeavesOutWhatAMaskLeavesOut) {
+  Scene scene = counting_scene();
+  scene.views[0].mask = {1, 1, 0, 0, 1, 1, 1, 255};  // any number but 0 takes a pixel in
+  pad_sides(scene.views[0]);                         // columns 0 and 3 of both rows
+  const PointSelection selection = select_points(scene, {});
+  EXPECT_THAT(selection.pixels[0], ElementsAre(1, 5, 6));
+  EXPECT_EQ(selection.num_invalid, 5u);
+  EXPECT_EQ(selection.num_total, 11u);
+  EXPECT_EQ(num_valid_pixels(scene), 11u);
+  scene.views[0].mask.pop_back();
+  EXPECT_THROW(check_scene(scene), Error);
 }
 
 TEST(ConfidenceFilter, NonFiniteIsNoPoint) {
@@ -118,7 +131,7 @@ TEST(PointCloud, SaysWhyThereIsNoPoint) {
     gather_points(scene, select_points(scene, {}));
     FAIL() << "made a cloud without points";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("of 4 pixels that show a photo 4 are not finite, 4 more pixels are padding"));
+    EXPECT_THAT(error.what(), HasSubstr("of 4 valid pixels 4 are not finite, 4 more are padding or masked"));
   }
 }
 

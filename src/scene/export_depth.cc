@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
-#include "geometry/view_transform.h"
 #include "io/image/png_encode.h"
 #include "scene/confidence_filter.h"
 #include "scene/scene_meta.h"
@@ -18,11 +17,12 @@ constexpr double kMaxValue = 65535;
 
 std::string sidecar(const Scene& scene, const nlohmann::ordered_json& files) {
   const nlohmann::ordered_json document = {
-      {"meaning", "depth = value * scale, value 0 = no depth; the unit of length is the scene's, which is unknown"},
+      {"meaning", "depth = value * scale, value 0 = no depth; the unit of length is that of the scene"},
       {"frame",
        "of each file: 'own camera' is z in the camera frame of the view; 'world' is z in the world's, which for views after the first is "
        "not the distance from their own camera"},
       {"convention", point_convention(scene)},
+      {"scale", scale_description(scene)},
       {"model", scene.model},
       {"files", files}};
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -34,9 +34,9 @@ DepthMap depth_map(const SceneView& view) {
   DepthMap map;
   const bool has_depth = !view.depth.empty();
   std::vector<float> depth(view.confidence.size());  // [H, W], 0 where there is none
-  const std::vector<uint8_t> shows_photo = photo_mask(view.transform);
+  const std::vector<uint8_t> is_valid = valid_mask(view);
   for (size_t pixel = 0; pixel < depth.size(); ++pixel) {
-    if (shows_photo[pixel] == 0) continue;
+    if (is_valid[pixel] == 0) continue;
     ++map.num_total;
     const float z = has_depth ? view.depth[pixel] : view.points[3 * pixel + 2];
     const bool is_finite = has_depth ? std::isfinite(z) : is_finite_point(view, pixel);

@@ -13,7 +13,7 @@ struct DepthMap {
   std::vector<uint16_t> values;  // [H, W]; depth = value * scale, 0 where there is none
   double scale = 1;              // the scene's unit of length per step, so that the farthest point has the value 65535
   size_t num_valid = 0;
-  size_t num_total = 0;  // pixels that show the photo
+  size_t num_total = 0;  // pixels that show the photo and are in its mask
 };
 
 // The view's depth, in its own camera frame, if it has one; else z of its points, which is in the world, for every view. No value where the

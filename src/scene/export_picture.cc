@@ -43,10 +43,10 @@ std::array<uint8_t, 3> depth_color(double nearness) {
 // 1/z of each pixel, 0 where there is no depth.
 std::vector<double> nearness_of(const SceneView& view) {
   std::vector<double> nearness(view.confidence.size());
-  const std::vector<uint8_t> shows_photo = photo_mask(view.transform);
+  const std::vector<uint8_t> is_valid = valid_mask(view);
   for (size_t pixel = 0; pixel < nearness.size(); ++pixel) {
     const double z = view.points[3 * pixel + 2];
-    if (shows_photo[pixel] != 0 && is_finite_point(view, pixel) && z > 0) nearness[pixel] = 1 / z;
+    if (is_valid[pixel] != 0 && is_finite_point(view, pixel) && z > 0) nearness[pixel] = 1 / z;
   }
   return nearness;
 }

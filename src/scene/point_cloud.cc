@@ -5,9 +5,9 @@
 namespace pointmap {
 
 PointCloud gather_points(const Scene& scene, const PointSelection& selection) {
-  POINTMAP_CHECK(selection.num_kept > 0, "no point to export: of " + std::to_string(selection.num_total) + " pixels that show a photo " +
+  POINTMAP_CHECK(selection.num_kept > 0, "no point to export: of " + std::to_string(selection.num_total) + " valid pixels " +
                                              std::to_string(selection.num_nonfinite) + " are not finite, " +
-                                             std::to_string(selection.num_padding) + " more pixels are padding");
+                                             std::to_string(selection.num_invalid) + " more are padding or masked");
   PointCloud cloud;
   cloud.positions.reserve(3 * selection.num_kept);
   cloud.colors.reserve(3 * selection.num_kept);

@@ -55,10 +55,13 @@ std::string world_description(const Scene& scene) {
   return frame + " as the network means it: the camera it gives that view is near the identity and left as it is";
 }
 
+std::string scale_description(const Scene& scene) {
+  return scene.scale.is_metric ? "in metres (" + scene.scale.source + ")" : "scale unknown";
+}
+
 std::string point_convention(const Scene& scene) {
-  return "points are in " + world_description(scene) +
-         "; x right, y down, z forward, scale unknown; pixel (row, column) of an array is a pixel of the network's input; views count from "
-         "1";
+  return "points are in " + world_description(scene) + "; x right, y down, z forward, " + scale_description(scene) +
+         "; pixel (row, column) of an array is a pixel of the network's input; views count from 1";
 }
 
 std::string camera_convention(const Scene& scene) {
@@ -83,6 +86,7 @@ std::string scene_meta_json(const Scene& scene, const std::string& generator) {
                        {"model", scene.model},
                        {"model_hash", scene.model_hash},
                        {"convention", point_convention(scene)},
+                       {"scale", {{"metric", scene.scale.is_metric}, {"source", scene.scale.source}}},
                        {"transform_convention", kTransformConvention},
                        {"camera_convention", camera_convention(scene)},
                        {"views", ordered_json::array()}};

@@ -14,6 +14,8 @@ inline constexpr std::string_view kTransformConvention =
 
 // "the camera frame of view 1", and for VGGT that it is so only nearly. Views count from 1.
 std::string world_description(const Scene& scene);
+// "scale unknown", or "in metres (...)" with what says so.
+std::string scale_description(const Scene& scene);
 // Whose frame points are in, its axes, the scale, and what pixels are.
 std::string point_convention(const Scene& scene);
 // What world_from_cam, intrinsics and depth are.

@@ -61,6 +61,7 @@ Scene scene_from_depth(const Scene& scene) {
     if (view.status != "ok") continue;
     shown.transform = view.transform;
     shown.image = view.image;
+    shown.mask = view.mask;
     shown.camera = view.camera;
     shown.points = points_from_depth(view);
     shown.confidence = view.depth_confidence.empty() ? view.confidence : view.depth_confidence;

@@ -118,7 +118,7 @@ json points_json(size_t num_points, const Bounds& bounds, const std::string& sou
         {"extras",
          {{"source", source},
           {"convention",
-           "POSITION is in camera axes: x right, y down, z forward, scale unknown; the root node's matrix "
+           "POSITION is in camera axes: x right, y down, z forward; the root node's matrix "
            "diag(1, -1, -1) turns it into glTF's: y up, looking along -z"}}}}},
       {"scene", 0},
       {"scenes", json::array({{{"nodes", {0}}}})},
