@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "commands.h"
 #include "pointmap/export.h"
@@ -51,6 +52,17 @@ void print_summary(const Reconstruction& run, const std::vector<ExportedFile>& f
             << run.report.cpu << "; peak memory " << (run.report.peak_resident_bytes >> 20) << " MiB\n";
 }
 
+// "all" means all that this scene can be written in; a format that was named is wanted or the run has failed.
+std::set<ExportFormat> chosen_formats(const std::string& text, Reconstruction& run) {
+  std::set<ExportFormat> formats = parse_formats(text);
+  if (text != "all") return formats;
+  for (const RefusedFormat& refused : refused_formats(run.scene)) {
+    formats.erase(refused.format);
+    run.report.notes.push_back("not exported: " + std::string(export_format_name(refused.format)) + ": " + refused.reason);
+  }
+  return formats;
+}
+
 int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   const std::string model = model_or_default(arguments.model, arguments.quiet);
   StatusLine status(arguments.quiet);
@@ -72,7 +84,7 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   const auto export_start = std::chrono::steady_clock::now();
   status.step("export", 0, 1);
   const std::vector<ExportedFile> files = export_scene(run.scene, arguments.folder,
-                                                       {.formats = parse_formats(arguments.formats),
+                                                       {.formats = chosen_formats(arguments.formats, run),
                                                         .filter = {.percentile = arguments.percentile},
                                                         .points = parse_point_source(arguments.points),
                                                         .generator = "pointmap " + std::string(version())});
@@ -120,13 +132,16 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_option("--precision", arguments->precision, "Arithmetic")->check(CLI::IsMember({"fp32"}))->capture_default_str();
   add_threads_option(*command, arguments->num_threads);
   command
-      ->add_option("--conf-percentile", arguments->percentile, "Leave out points below this percentile of confidence (ply, glb, picture)")
+      ->add_option("--conf-percentile", arguments->percentile,
+                   "Leave out points below this percentile of confidence (ply, glb, picture, colmap)")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   command
-      ->add_option("--formats", arguments->formats,
-                   "all, or some of " + CLI::detail::join(export_format_names(), ", ") +
-                       ", separated by commas; picture: cloud.png, a look at it all")
+      ->add_option(
+          "--formats", arguments->formats,
+          "all, or some of " + CLI::detail::join(export_format_names(), ", ") +
+              ", separated by commas; picture: cloud.png, a look at it all; colmap, nerfstudio (transforms.json) and tum (trajectory.txt): "
+              "cameras for other programs, which the first two want in pixels of the photos as they are stored")
       ->check(check_formats)
       ->capture_default_str();
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")
@@ -136,10 +151,9 @@ void add_reconstruct(CLI::App& app, Context& context) {
       ->default_str("on");
   add_pose_mode_option(*command, arguments->pose_mode);
   command
-      ->add_option(
-          "--points", arguments->points,
-          "Points of ply and glb. head: as the network's head for points gave them; depth: from depth and camera, as upstream VGGT "
-          "shows them; auto: depth for VGGT, head for DUSt3R")
+      ->add_option("--points", arguments->points,
+                   "Points of ply, glb, picture and colmap. head: as the network's head for points gave them; depth: from depth and "
+                   "camera, as upstream VGGT shows them; auto: depth for VGGT, head for DUSt3R")
       ->check(CLI::IsMember({"auto", "head", "depth"}))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print the report as JSON");

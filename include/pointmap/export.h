@@ -28,9 +28,9 @@ enum class PointSource {
 // "auto", "head", "depth". Throws Error{kInvalidArgument} naming the word and listing the names.
 PointSource parse_point_source(std::string_view name);
 
-enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture };
+enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture, kColmap, kNerfstudio, kTum };
 
-std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth", "picture"
+std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth", "picture", "colmap", "nerfstudio", "tum"
 std::vector<std::string_view> export_format_names();       // all of them
 
 // Some of these names separated by commas, in any order, or "all". Throws Error{kInvalidArgument} naming the word and listing the names.
@@ -38,8 +38,8 @@ std::set<ExportFormat> parse_formats(std::string_view text);
 
 struct ExportOptions {
   std::set<ExportFormat> formats = {ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb};
-  ConfidenceFilter filter = {};             // of ply, glb and picture; npz and depth are complete
-  PointSource points = PointSource::kAuto;  // of ply, glb and picture
+  ConfidenceFilter filter = {};             // of ply, glb, picture and colmap; npz and depth are complete
+  PointSource points = PointSource::kAuto;  // of the same
   std::string generator = "pointmap";       // program and version, written into every file that has a place for it
   int npz_deflate_level = 0;
 };
@@ -48,16 +48,27 @@ struct ExportedFile {
   std::filesystem::path path;
   ExportFormat format = ExportFormat::kNpz;
   uint64_t bytes = 0;
-  size_t num_kept = 0;                      // points in the file, or pixels with depth; 0 for depth.json, which has neither
+  size_t num_kept = 0;                      // points in the file, or pixels with depth; 0 for files that have neither
   size_t num_total = 0;                     // valid pixels (of the photo, within its mask) of the views in the file
-  PointSource points = PointSource::kAuto;  // of ply and glb: kHead or kDepth
+  PointSource points = PointSource::kAuto;  // of files with a cloud: kHead or kDepth
   double depth_scale = 0;                   // of a depth map: scene units per step
+  std::string convention = {};              // what its numbers mean, for people; empty where the file next to it says it
 };
 
-// Writes scene.npz, scene.ply, scene.glb, depth_N.png with depth.json, and cloud.png (photo, depth and cloud side by side) into `folder`,
-// which is made if it is missing; files of the same name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is
-// not whole, for a filter out of range, when a point cloud would be empty, and for points from depth of a view without depth and camera;
-// Error{kIoError, kNotFound} naming the path.
+struct RefusedFormat {
+  ExportFormat format = ExportFormat::kNpz;
+  std::string reason;  // names the view
+};
+
+// The formats that this scene cannot be written in. colmap, nerfstudio and tum need a camera for every view that is ok; colmap and
+// nerfstudio speak of the photo's pixels as they are stored, and cannot when EXIF orientation mirrors them (2, 4, 5, 7).
+std::vector<RefusedFormat> refused_formats(const Scene& scene);
+
+// Writes scene.npz, scene.ply, scene.glb, depth_N.png with depth.json, cloud.png (photo, depth and cloud side by side), colmap/ (a sparse
+// model, binary in sparse/0 and as text in sparse_text/0), transforms.json (nerfstudio) and trajectory.txt (TUM) into `folder`, which is
+// made if it is missing; files of the same name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is not
+// whole, for a filter out of range, when a point cloud would be empty, for points from depth of a view without depth and camera, and for
+// a format that refused_formats names, all of it before the first file appears; Error{kIoError, kNotFound} naming the path.
 std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
 
 }  // namespace pointmap

@@ -33,14 +33,6 @@ Orientation orientation_of(int exif_orientation) {
   }
 }
 
-Pixel stored_from_oriented(const ViewTransform& view, Pixel oriented) {
-  const Orientation turn = orientation_of(view.exif_orientation);
-  Pixel stored = turn.swap_axes ? Pixel{oriented.v, oriented.u} : oriented;
-  if (turn.mirror_u) stored.u = (view.stored_width - 1) - stored.u;
-  if (turn.mirror_v) stored.v = (view.stored_height - 1) - stored.v;
-  return stored;
-}
-
 Pixel oriented_from_stored(const ViewTransform& view, Pixel stored) {
   const Orientation turn = orientation_of(view.exif_orientation);
   if (turn.mirror_u) stored.u = (view.stored_width - 1) - stored.u;
@@ -49,6 +41,14 @@ Pixel oriented_from_stored(const ViewTransform& view, Pixel stored) {
 }
 
 }  // namespace
+
+Pixel stored_from_oriented(const ViewTransform& view, Pixel oriented) {
+  const Orientation turn = orientation_of(view.exif_orientation);
+  Pixel stored = turn.swap_axes ? Pixel{oriented.v, oriented.u} : oriented;
+  if (turn.mirror_u) stored.u = (view.stored_width - 1) - stored.u;
+  if (turn.mirror_v) stored.v = (view.stored_height - 1) - stored.v;
+  return stored;
+}
 
 Pixel ViewTransform::oriented_from_network(Pixel network) const {
   return {scale_x * (network.u + 0.5) + offset_x - 0.5, scale_y * (network.v + 0.5) + offset_y - 0.5};

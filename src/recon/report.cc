@@ -87,6 +87,7 @@ ordered_json files_json(const std::vector<ExportedFile>& files) {
       entry["pixels"] = file.num_total;
     }
     if (file.points != PointSource::kAuto) entry["points_from"] = file.points == PointSource::kDepth ? "depth" : "head";
+    if (!file.convention.empty()) entry["convention"] = file.convention;
     if (file.depth_scale > 0) entry["depth_scale"] = file.depth_scale;
     list.push_back(std::move(entry));
   }

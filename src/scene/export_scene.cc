@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <system_error>
 
 #include "base/check.h"
 #include "base/names.h"
@@ -38,9 +37,22 @@ std::set<ExportFormat> parse_formats(std::string_view text) {
   return formats;
 }
 
+std::vector<RefusedFormat> refused_formats(const Scene& scene) {
+  std::vector<RefusedFormat> refused;
+  for (const Exporter& exporter : exporters()) {
+    if (exporter.refusal == nullptr) continue;
+    if (std::string reason = exporter.refusal(scene); !reason.empty()) refused.push_back({exporter.format, std::move(reason)});
+  }
+  return refused;
+}
+
 std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folder, const ExportOptions& options) {
   // Everything that can be refused is refused before the first file appears.
   check_scene(scene);
+  for (const RefusedFormat& refused : refused_formats(scene)) {
+    POINTMAP_CHECK(!options.formats.contains(refused.format),
+                   refused.reason + "; or leave out the format " + std::string(export_format_name(refused.format)));
+  }
   const auto is_wanted = [&](const Exporter& exporter) { return options.formats.contains(exporter.format); };
   const bool wants_cloud = std::ranges::any_of(exporters(), [&](const Exporter& e) { return is_wanted(e) && e.wants_cloud; });
   const PointSource source = resolved(options.points, scene);
@@ -49,9 +61,7 @@ std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folde
   const Scene& shown = from_depth ? *from_depth : scene;
   const PointSelection selection = wants_cloud ? select_points(shown, options.filter) : PointSelection{};
   const PointCloud cloud = wants_cloud ? gather_points(shown, selection) : PointCloud{};
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error{kIoError, "cannot make the folder '" + folder.string() + "': " + error.message()};
+  make_folder(folder);
 
   const ExportJob job = {
       .scene = scene, .shown = shown, .source = source, .selection = selection, .cloud = cloud, .folder = folder, .options = options};

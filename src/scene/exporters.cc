@@ -1,12 +1,19 @@
 #include "scene/exporters.h"
 
 #include <array>
+#include <system_error>
 
+#include "base/error.h"
+#include "scene/export_colmap.h"
 #include "scene/export_depth.h"
 #include "scene/export_glb.h"
+#include "scene/export_nerfstudio.h"
 #include "scene/export_npz.h"
 #include "scene/export_picture.h"
 #include "scene/export_ply.h"
+#include "scene/export_tum.h"
+#include "scene/scene_meta.h"
+#include "scene/stored_camera.h"
 
 namespace pointmap {
 namespace {
@@ -27,19 +34,25 @@ std::vector<ExportedFile> write_npz(const ExportJob& job) {
   const fs::path path = job.folder / "scene.npz";
   export_npz(job.scene, path, {.generator = job.options.generator, .deflate_level = job.options.npz_deflate_level});
   const size_t num_pixels = num_valid_pixels(job.scene);
-  return {written(path, ExportFormat::kNpz, num_pixels, num_pixels)};
+  ExportedFile file = written(path, ExportFormat::kNpz, num_pixels, num_pixels);
+  file.convention = point_convention(job.scene) + "; " + camera_convention(job.scene);
+  return {file};
 }
 
 std::vector<ExportedFile> write_ply(const ExportJob& job) {
   const fs::path path = job.folder / "scene.ply";
   export_ply(job.cloud, job.scene, job.options.generator, path);
-  return {written_cloud(path, ExportFormat::kPly, job)};
+  ExportedFile file = written_cloud(path, ExportFormat::kPly, job);
+  file.convention = point_convention(job.scene);
+  return {file};
 }
 
 std::vector<ExportedFile> write_glb(const ExportJob& job) {
   const fs::path path = job.folder / "scene.glb";
   export_glb(job.cloud, job.scene, job.options.generator, path);
-  return {written_cloud(path, ExportFormat::kGlb, job)};
+  ExportedFile file = written_cloud(path, ExportFormat::kGlb, job);
+  file.convention = point_convention(job.scene) + "; the root node turns that to glTF's axes, y up and z backward";
+  return {file};
 }
 
 std::vector<ExportedFile> write_depth(const ExportJob& job) {
@@ -58,12 +71,41 @@ std::vector<ExportedFile> write_picture(const ExportJob& job) {
   return {written_cloud(path, ExportFormat::kPicture, job)};
 }
 
+std::vector<ExportedFile> write_colmap(const ExportJob& job) {
+  std::vector<ExportedFile> files;
+  for (const fs::path& path : export_colmap(job)) {
+    const bool has_points = path.stem() == "points3D";
+    files.push_back(has_points ? written_cloud(path, ExportFormat::kColmap, job) : written(path, ExportFormat::kColmap, 0, 0));
+    files.back().convention = colmap_convention(job.scene);
+  }
+  return files;
+}
+
+std::vector<ExportedFile> write_nerfstudio(const ExportJob& job) {
+  const fs::path path = job.folder / "transforms.json";
+  export_nerfstudio(job.scene, job.options, path);
+  ExportedFile file = written(path, ExportFormat::kNerfstudio, 0, 0);
+  file.convention = nerfstudio_convention(job.scene);
+  return {file};
+}
+
+std::vector<ExportedFile> write_tum(const ExportJob& job) {
+  const fs::path path = job.folder / "trajectory.txt";
+  export_tum(job.scene, job.options.generator, path);
+  ExportedFile file = written(path, ExportFormat::kTum, 0, 0);
+  file.convention = tum_convention(job.scene);
+  return {file};
+}
+
 constexpr std::array kExporters = {
     Exporter{ExportFormat::kNpz, "npz", false, write_npz},
     Exporter{ExportFormat::kPly, "ply", true, write_ply},
     Exporter{ExportFormat::kGlb, "glb", true, write_glb},
     Exporter{ExportFormat::kDepth, "depth", false, write_depth},
     Exporter{ExportFormat::kPicture, "picture", true, write_picture},
+    Exporter{ExportFormat::kColmap, "colmap", true, write_colmap, stored_camera_refusal},
+    Exporter{ExportFormat::kNerfstudio, "nerfstudio", false, write_nerfstudio, stored_camera_refusal},
+    Exporter{ExportFormat::kTum, "tum", false, write_tum, camera_refusal},
 };
 
 constexpr bool is_in_order() {
@@ -75,6 +117,12 @@ constexpr bool is_in_order() {
 static_assert(is_in_order(), "exporters stand in the order of ExportFormat");
 
 }  // namespace
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error{kIoError, "cannot make the folder '" + folder.string() + "': " + error.message()};
+}
 
 std::span<const Exporter> exporters() {
   return kExporters;

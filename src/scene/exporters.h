@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,7 +30,11 @@ struct Exporter {
   std::string_view name;
   bool wants_cloud;                                      // reads selection and cloud, which is then not empty
   std::vector<ExportedFile> (*write)(const ExportJob&);  // into job.folder, which is there
+  std::string (*refusal)(const Scene&) = nullptr;        // why the scene cannot be written so; empty when it can. Asked before any write
 };
+
+// With the folders above it. Throws Error{kIoError} naming it.
+void make_folder(const std::filesystem::path& folder);
 
 std::span<const Exporter> exporters();  // in the order of ExportFormat
 

@@ -1,5 +1,6 @@
 #include "scene/scene_meta.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "scene/export_npz_stacked.h"
@@ -73,6 +74,12 @@ std::string camera_convention(const Scene& scene) {
 
 std::string transform_json(const ViewTransform& transform) {
   return transform_fields(transform).dump();
+}
+
+std::string on_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
 }
 
 std::string view_array_name(std::string_view stem, size_t view_index) {

@@ -28,6 +28,9 @@ std::string transform_json(const ViewTransform& transform);
 // status, the names of its arrays and every field of its transform. UTF-8; file names that are not are repaired.
 std::string scene_meta_json(const Scene& scene, const std::string& generator);
 
+// Line breaks become blanks: a file name can hold one, and it would end a comment.
+std::string on_one_line(std::string text);
+
 // "pts3d_1" for the first view: arrays and depth maps count views from 1, as DUSt3R does.
 std::string view_array_name(std::string_view stem, size_t view_index);
 

@@ -63,6 +63,18 @@ TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
   EXPECT_TRUE(meta.is_object());
 }
 
+TEST_F(Cli, CamerasThatNobodyLookedForAreNotExported) {
+  const ProgramResult named = run_program(pair_to("named") + "--no-pose --formats npz,tum");
+  EXPECT_EQ(named.exit_code, 1);
+  EXPECT_THAT(named.err, HasSubstr("left.png') has no camera"));
+  EXPECT_TRUE(files_in("named").empty());
+  const ProgramResult all = run_program(pair_to("all") + "--no-pose --formats all");
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_THAT(all.err, HasSubstr("not exported: colmap: view 1"));
+  EXPECT_THAT(files_in("all"), testing::IsSupersetOf({"scene.npz", "cloud.png", "report.json"}));
+  EXPECT_THAT(files_in("all"), testing::Not(testing::Contains("trajectory.txt")));
+}
+
 TEST_F(Cli, CompareTellsDifferentScenesApart) {
   ASSERT_EQ(run_program(pair_to("a") + "--formats npz").exit_code, 0);
   ASSERT_EQ(run_program("reconstruct " + (folder_ / "right.png") + " " + (folder_ / "left.png") + " -o " + (folder_ / "b") + " " + kTiny +
