@@ -65,15 +65,15 @@ class Rule:
 ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
     f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "camera", "scene", "export", "compare")
 )
-PAGE, REPORT, MODELS, EVAL, PHOTOS = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models", "eval", "photos"))
+PAGE, REPORT, MODELS, EVAL, PHOTOS, KNOWN = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models", "eval", "photos", "known_inputs"))
 
 BASE, TENSOR, GEOMETRY, OPS = "src/base", "src/tensor", "src/geometry", "src/kernels/ops.h"
 IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "colmap"))
-IO = ("src/io/safetensors", "src/io/config", "src/io/hub", *IO_FORMATS)
+IO = ("src/io/safetensors", "src/io/config", "src/io/hub", "src/io/cameras", *IO_FORMATS)
 ONLY_MAKE_OPS = {"src/kernels/make_ops.h": "choosing a device is for make_ops.cc and above the models"}
 
 
-PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT, MODELS, EVAL, PHOTOS)
+PUBLIC = ("include/pointmap", *VOCABULARY, PAGE, REPORT, MODELS, EVAL, PHOTOS, KNOWN)
 
 
 def io_rule(*more, **outside):
@@ -91,15 +91,17 @@ RULES = {
     EXPORT: Rule(0, (SCENE,)),
     COMPARE: Rule(0),
     # What a run takes and gives: recon speaks in these, api keeps their promises.
-    PAGE: Rule(5, (ERROR, PROGRESS, SCENE)),
+    PAGE: Rule(5, (ERROR, PROGRESS, SCENE, PHOTOS, KNOWN)),
     REPORT: Rule(5, (EXPORT, PAGE)),
     MODELS: Rule(5, (PAGE,)),
     EVAL: Rule(5, (PAGE,)),
     PHOTOS: Rule(5),
+    KNOWN: Rule(5, (CAMERA, PHOTOS)),
     "src/base": Rule(0, (ERROR, PROGRESS), packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
     "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256
     "src/io/config": io_rule(cc_packages=("json",)),
+    "src/io/cameras": io_rule(cc_packages=("json",)),
     "src/io/hub": io_rule(cc_packages=("curl", "openssl", "json", "os")),
     "src/io/image": io_rule(IMAGE, cc_packages=("jpeg", "png", "spng", "webp", "heif", "deflate"), one_package_per_file=True),
     "src/io/npz": io_rule(cc_packages=("deflate",)),
@@ -119,7 +121,7 @@ RULES = {
     "src/models/dust3r": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),
-    "src/recon": Rule(5, (PAGE, REPORT, PHOTOS, MODELS, BASE, TENSOR, "src/demo_model", *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json", "os")),
+    "src/recon": Rule(5, (PAGE, REPORT, PHOTOS, MODELS, KNOWN, BASE, TENSOR, "src/demo_model", *IO, GEOMETRY, "src/kernels", "src/nn", "src/scene", "src/models/dust3r", "src/models/vggt", "src/align"), cc_packages=("json", "os")),
     "src/eval": Rule(5, (PAGE, EVAL, BASE, TENSOR, "src/io/npz", GEOMETRY, "src/scene"), cc_packages=("json",)),
     "src/api": Rule(6, ("src/recon", "src/eval", "src/scene", "src/io/hub", *PUBLIC), cc_packages=("json",)),
     "include/pointmap": Rule(6, PUBLIC),

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "commands.h"
+#include "known_options.h"
 #include "pointmap/export.h"
 #include "pointmap/photos.h"
 #include "pointmap/pointmap.h"
@@ -32,6 +33,7 @@ struct Arguments {
   bool raw = false;
   bool pose = true;
   std::string pose_mode = "auto";
+  KnownArguments known;
   bool json = false;
   bool quiet = false;
 };
@@ -71,14 +73,16 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   Reconstructor reconstructor = Reconstructor::open(
       model, {.num_threads = arguments.num_threads, .precision = arguments.precision, .memory_limit_bytes = arguments.memory_limit_bytes});
   if (!arguments.quiet) std::cerr << "licence of the weights: " << reconstructor.model().license << "\n";
+  const std::vector<std::string> listed = find_photos(arguments.photos);
+  const std::vector<std::string> names = choose_photos(listed, arguments.choice);
   std::vector<Photo> photos;
-  for (const std::string& name : choose_photos(find_photos(arguments.photos), arguments.choice))
-    photos.push_back({.name = name, .bytes = {}});
+  for (const std::string& name : names) photos.push_back({.name = name, .bytes = {}});
   Reconstruction run = reconstructor.reconstruct(photos, {.preset = arguments.preset,
                                                           .skip_bad = arguments.skip_bad,
                                                           .keep_raw = arguments.raw,
                                                           .pose = arguments.pose,
                                                           .pose_mode = pose_mode_or_default(arguments.pose_mode),
+                                                          .known = known_inputs(arguments.known, listed, names),
                                                           .progress = progress});
 
   const auto export_start = std::chrono::steady_clock::now();
@@ -150,6 +154,7 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_flag("--pose,!--no-pose", arguments->pose, "Find the cameras too; costs a second decoder pass and a third head")
       ->default_str("on");
   add_pose_mode_option(*command, arguments->pose_mode);
+  add_known_options(*command, arguments->known);
   command
       ->add_option("--points", arguments->points,
                    "Points of ply, glb, picture and colmap. head: as the network's head for points gave them; depth: from depth and "

@@ -8,6 +8,11 @@
 
 namespace pointmap {
 
+struct Photo {
+  std::string name;              // the file to read, or any name when bytes are given
+  std::vector<std::byte> bytes;  // the encoded file (JPEG, PNG, WebP, HEIC); empty to read `name`
+};
+
 // Whether `a` comes before `b` as a person counts: "frame_2" before "frame_10". Runs of digits compare by their value, of any length;
 // everything else byte by byte.
 bool natural_less(std::string_view a, std::string_view b);

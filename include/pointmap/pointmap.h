@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "pointmap/error.h"
+#include "pointmap/known_inputs.h"
+#include "pointmap/photos.h"
 #include "pointmap/progress.h"
 #include "pointmap/scene.h"
 
@@ -33,11 +35,6 @@ struct LoadOptions {
   int num_threads = 0;              // 0: all cores that this process may use. Results do not depend on it.
   std::string precision = "fp32";   // the only one so far
   uint64_t memory_limit_bytes = 0;  // work that is predicted to need more is refused; 0: what the machine has free
-};
-
-struct Photo {
-  std::string name;              // the file to read, or any name when bytes are given
-  std::vector<std::byte> bytes;  // the encoded file (JPEG, PNG, WebP, HEIC); empty to read `name`
 };
 
 // How the cameras of a pair are found. All of them decode the pair in both directions: the focal length of each view follows from its
@@ -75,6 +72,7 @@ struct ReconstructOptions {
   bool pose = false;
   std::optional<PoseMode> pose_mode = {};     // of DUSt3R; empty: what suits the model, see default_pose_mode
   uint64_t max_pixels = uint64_t{256} << 20;  // of one photo; checked before decoding
+  KnownInputs known = KnownInputs();          // what the caller knows about the photos; all but masks needs `pose` for DUSt3R
   Progress progress = {};                     // called on the calling thread
 };
 
@@ -111,6 +109,12 @@ struct PoseReport {
   std::vector<std::string> notes;       // what the user might wonder about
 };
 
+// What of KnownInputs was used.
+struct KnownReport {
+  size_t num_intrinsics = 0;  // views
+  bool shared_intrinsics = false;
+};
+
 struct RunReport {
   std::string device;  // "cpu AVX3"
   std::string cpu;     // the processor's name
@@ -124,6 +128,7 @@ struct RunReport {
   uint64_t peak_resident_bytes = 0;  // of the whole process, since it began
   int num_encoded = 0;               // photos that went through the encoder; the others were remembered from earlier runs
   std::optional<PoseReport> pose;    // when asked for
+  KnownReport known;
   std::vector<std::string> notes;
 
   double total_ms() const {

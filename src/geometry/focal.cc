@@ -14,25 +14,32 @@ namespace {
 constexpr int kWeiszfeldSteps = 10;
 constexpr double kMinDistancePx = 1e-8;  // so that a point that fits exactly has a finite weight
 
+using Views = std::span<const FocalView>;
+
 // Calls fn(qx, qy, point) for every valid pixel: its place relative to the principal point, and its point.
 template <typename Fn>
-void for_each_pixel(const PointmapGrid& grid, Pixel principal_point, const Fn& fn) {
-  size_t pixel = 0;
-  for (int v = 0; v < grid.height; ++v) {
-    for (int u = 0; u < grid.width; ++u, ++pixel) {
-      if (!grid.valid.empty() && grid.valid[pixel] == 0) continue;
-      fn(u - principal_point.u, v - principal_point.v, &grid.points[3 * pixel]);
+void for_each_pixel(Views views, const Fn& fn) {
+  for (const FocalView& view : views) {
+    const PointmapGrid& grid = view.grid;
+    size_t pixel = 0;
+    for (int v = 0; v < grid.height; ++v) {
+      for (int u = 0; u < grid.width; ++u, ++pixel) {
+        if (!grid.valid.empty() && grid.valid[pixel] == 0) continue;
+        fn(view.scale_x * (u - view.principal_point.u), view.scale_y * (v - view.principal_point.v), &grid.points[3 * pixel]);
+      }
     }
   }
 }
 
-double median_focal(const PointmapGrid& grid, Pixel principal_point) {
+double median_focal(Views views) {
   std::vector<double> votes;
-  votes.reserve(grid.points.size());
+  size_t num_coordinates = 0;
+  for (const FocalView& view : views) num_coordinates += view.grid.points.size();
+  votes.reserve(num_coordinates);
   const auto vote = [&](double focal) {
     if (!std::isnan(focal)) votes.push_back(focal);  // infinite votes count
   };
-  for_each_pixel(grid, principal_point, [&](double qx, double qy, const float* p) {
+  for_each_pixel(views, [&](double qx, double qy, const float* p) {
     vote(qx * p[2] / p[0]);
     vote(qy * p[2] / p[1]);
   });
@@ -48,11 +55,11 @@ double slope(double across, double depth) {
   return std::isfinite(ratio) ? ratio : 0;
 }
 
-double weiszfeld_focal(const PointmapGrid& grid, Pixel principal_point) {
+double weiszfeld_focal(Views views) {
   const auto least_squares = [&](const auto& weight) {
     double sum_rq = 0;
     double sum_rr = 0;
-    for_each_pixel(grid, principal_point, [&](double qx, double qy, const float* p) {
+    for_each_pixel(views, [&](double qx, double qy, const float* p) {
       const double rx = slope(p[0], p[2]);
       const double ry = slope(p[1], p[2]);
       const double w = weight(qx, qy, rx, ry);
@@ -72,15 +79,24 @@ double weiszfeld_focal(const PointmapGrid& grid, Pixel principal_point) {
   return focal;
 }
 
-}  // namespace
-
-double focal_from_pointmap(const PointmapGrid& grid, Pixel principal_point, FocalMethod method) {
+void check_grid(const PointmapGrid& grid) {
   const size_t pixels = checked_mul(static_cast<size_t>(grid.width), static_cast<size_t>(grid.height));
   POINTMAP_CHECK(
       grid.width > 0 && grid.height > 0 && grid.points.size() == 3 * pixels && (grid.valid.empty() || grid.valid.size() == pixels),
       "focal of a pointmap of " + std::to_string(grid.width) + "x" + std::to_string(grid.height) + " with " +
           std::to_string(grid.points.size()) + " coordinates and a mask of " + std::to_string(grid.valid.size()));
-  const double focal = method == FocalMethod::kMedian ? median_focal(grid, principal_point) : weiszfeld_focal(grid, principal_point);
+}
+
+}  // namespace
+
+double focal_from_pointmap(const PointmapGrid& grid, Pixel principal_point, FocalMethod method) {
+  const FocalView view{.grid = grid, .principal_point = principal_point};
+  return shared_focal({&view, 1}, method);
+}
+
+double shared_focal(std::span<const FocalView> views, FocalMethod method) {
+  for (const FocalView& view : views) check_grid(view.grid);
+  const double focal = method == FocalMethod::kMedian ? median_focal(views) : weiszfeld_focal(views);
   return focal < 0 ? 0 : focal;  // NaN stays
 }
 

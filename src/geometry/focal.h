@@ -20,10 +20,21 @@ struct PointmapGrid {
   int height = 0;
 };
 
+// A pointmap among several that one lens made.
+struct FocalView {
+  PointmapGrid grid;
+  Pixel principal_point;  // in pixels of the grid
+  double scale_x = 1;     // pixels of the focal length per pixel of the grid
+  double scale_y = 1;
+};
+
 // In pixels of the grid, one for both axes, not negative. As upstream's estimate_focal_knowing_depth, in double precision; the median
 // of an even number of votes is the lower of the middle two. NaN when no pixel says anything.
 // Throws Error{kInvalidArgument} when the sizes do not fit.
 double focal_from_pointmap(const PointmapGrid& grid, Pixel principal_point, FocalMethod method);
+
+// The same for all of them together, every pixel of every view with one voice: in the pixels that the views' scales lead to.
+double shared_focal(std::span<const FocalView> views, FocalMethod method);
 
 // Whether an estimate is one: finite and above 0.
 bool is_usable_focal(double focal_px);

@@ -16,6 +16,11 @@ Intrinsics original_intrinsics(const Intrinsics& network, const ViewTransform& v
   return {.fx = network.fx * view.scale_x, .fy = network.fy * view.scale_y, .cx = centre.u, .cy = centre.v};
 }
 
+Intrinsics network_intrinsics(const Intrinsics& original, const ViewTransform& view) {
+  const Pixel centre = view.network_from_oriented({original.cx, original.cy});
+  return {.fx = original.fx / view.scale_x, .fy = original.fy / view.scale_y, .cx = centre.u, .cy = centre.v};
+}
+
 Pixel image_centre(int width, int height) {
   return {(width - 1) / 2.0, (height - 1) / 2.0};
 }

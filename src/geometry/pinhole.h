@@ -14,6 +14,8 @@ Point3 unproject(const Intrinsics& intrinsics, Pixel pixel, double depth);
 
 // The same camera for the photo as a person sees it: oriented pixels instead of the network's.
 Intrinsics original_intrinsics(const Intrinsics& network, const ViewTransform& view);
+// And back.
+Intrinsics network_intrinsics(const Intrinsics& original, const ViewTransform& view);
 
 // The middle of an image of this size, where a lens points: (W - 1) / 2, (H - 1) / 2 with pixel centres at integers.
 Pixel image_centre(int width, int height);

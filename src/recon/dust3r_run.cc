@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "base/check.h"
+#include "geometry/pinhole.h"
 #include "recon/pair_pose.h"
 #include "recon/swapped_pass.h"
 
@@ -35,6 +37,12 @@ NetworkSize Dust3rRun::network_size() const {
   return {.long_side = static_cast<int>(config_.img_size), .patch = static_cast<int>(config_.patch_size)};
 }
 
+void Dust3rRun::check_options(const ReconstructOptions& options) const {
+  const KnownInputs& known = options.known;
+  POINTMAP_CHECK(options.pose || (known.intrinsics.empty() && !known.shared_intrinsics),
+                 "known or shared intrinsics are for cameras: '" + model_.info().name + "' finds these only when asked for the pose");
+}
+
 std::array<PatchGrid, 2> Dust3rRun::grids_of(const std::vector<RunView>& views) const {
   return {grid_of(views[0], config_.patch_size), grid_of(views[1], config_.patch_size)};
 }
@@ -59,7 +67,10 @@ void Dust3rRun::run(Ops& ops, std::vector<RunView> views, const ReconstructOptio
   log.done("encoder");
   std::array<DecodedView, 2> decoded = network_->decode(ops, pair.features, pair.grids, progress);
   log.done("decoder");
+  KnownLenses lenses{.network = {}, .shared = options.known.shared_intrinsics};
   for (size_t v = 0; v < 2; ++v) {
+    const RunView& view = views[v];
+    if (view.known.intrinsics) lenses.network[v] = network_intrinsics(*view.known.intrinsics, view.prepared.transform);
     progress.step("head", static_cast<int>(v), 2);
     ViewPrediction prediction = network_->head(ops, v, pair.features[v], decoded[v]);
     result.scene.views.push_back(scene_view(ops, std::move(views[v]), std::move(prediction), options.keep_raw));
@@ -70,7 +81,7 @@ void Dust3rRun::run(Ops& ops, std::vector<RunView> views, const ReconstructOptio
   const PoseMode pose_mode = options.pose_mode.value_or(default_pose_mode(model_.info()));
   const SwappedPass swapped = run_swapped_pass(*network_, ops, pair, needs_fourth_map(pose_mode), progress);
   log.done("swapped_pass");
-  report.pose = solve_pair_pose(result.scene, swapped, pose_mode);
+  report.pose = solve_pair_pose(result.scene, swapped, pose_mode, lenses);
   if (!report.pose->reason.empty()) report.notes.push_back("pose: " + report.pose->reason);
   for (const std::string& note : report.pose->notes) report.notes.push_back("pose: " + note);
   log.done("pose");

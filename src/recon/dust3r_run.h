@@ -11,7 +11,7 @@ class Dust3rRun : public FamilyRun {
   explicit Dust3rRun(const OpenedModel& model) : model_(model), config_(std::get<Dust3rConfig>(model.config())) {}
 
   ViewCount view_count() const override { return {.min = 2, .max = 2}; }
-  void check_options(const ReconstructOptions&) const override {}
+  void check_options(const ReconstructOptions& options) const override;
   NetworkSize network_size() const override;
   bool wants_one_size() const override { return false; }
   MemoryPlan plan(const std::vector<RunView>& views, const ReconstructOptions& options) const override;

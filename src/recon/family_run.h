@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,16 @@
 
 namespace pointmap {
 
+// What the caller knows of one photo.
+struct KnownView {
+  std::optional<Intrinsics> intrinsics;  // in pixels of the photo
+};
+
 // A photo on its way to a view of the scene.
 struct RunView {
   std::string source;  // the file as the caller named it
   PreparedView prepared;
+  KnownView known = {};
 };
 
 // Notes what took how long, one stage after another.

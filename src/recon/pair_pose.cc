@@ -12,7 +12,6 @@
 
 #include "base/check.h"
 #include "geometry/align_points.h"
-#include "geometry/focal.h"
 #include "geometry/pinhole.h"
 #include "geometry/pnp.h"
 #include "geometry/view_transform.h"
@@ -24,7 +23,6 @@ namespace {
 
 constexpr float kMinConfidence = 3;             // raw, as upstream
 constexpr double kMinConfidentFraction = 0.01;  // of a view's pixels; with fewer above kMinConfidence the more confident half is asked
-constexpr double kMaxFocalDistance = 0.25;      // of the longer side: farther off its ray, a point says nothing about the focal length
 constexpr double kDoubtfulInliers = 0.1;        // of the points asked: below, the pose is in doubt
 
 // One view of the pair, as both passes saw it.
@@ -35,9 +33,7 @@ struct PairView {
   std::span<const float> in_other;  // [H, W, 3] in the other's camera frame; empty when nobody asked
   std::vector<float> confidence;    // [H, W], the higher of both passes
   std::vector<uint8_t> valid;       // [H, W], 0 in the padding; empty: all
-  Pixel photo_centre;               // in pixels of the map; not its middle where the crop lost an odd row or column
   Intrinsics intrinsics;
-  bool is_focal_guessed = false;
 
   size_t num_pixels() const { return confidence.size(); }
 };
@@ -81,40 +77,14 @@ std::array<PairView, 2> views_of(const Scene& scene, const SwappedPass& swapped,
     views[v].own = v == 0 ? view.points : swapped.second.points;
     views[v].in_other = v == 0 ? swapped.first.points : view.points;
     views[v].confidence = higher_of(view.confidence, v == 0 ? swapped.first.confidence : swapped.second.confidence);
-    const ViewTransform& t = view.transform;
-    views[v].photo_centre = t.network_from_oriented(image_centre(t.oriented_width(), t.oriented_height()));
-    if (mode != PoseMode::kUpstream) views[v].valid = valid_mask(view);  // upstream has no padding, and looks at every pixel
+    // Upstream has no padding, and looks at every pixel that nobody masked.
+    if (mode != PoseMode::kUpstream || !view.mask.empty()) views[v].valid = valid_mask(view);
   }
   return views;
 }
 
-// Leaves out of `grid` what cannot be on the ray of its pixel, or nearly so: points beside or behind the camera, and those far from where
-// the median of all votes puts them. One point close to the camera's plane has a slope of thousands and would pull a Weiszfeld estimate
-// with it (a fifth of points anywhere in a room: 0.04 px instead of 416); where there is none, the estimate is upstream's.
-void leave_out_impossible(const PointmapGrid& grid, Pixel centre, std::vector<uint8_t>& valid) {
-  const double focal = focal_from_pointmap(grid, centre, FocalMethod::kMedian);
-  if (!is_usable_focal(focal)) return;
-  const double max_distance_px = kMaxFocalDistance * std::max(grid.width, grid.height);
-  const Intrinsics camera{.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v};
-  for (size_t p = 0; p < valid.size(); ++p) {
-    const Point3 point = {grid.points[3 * p], grid.points[3 * p + 1], grid.points[3 * p + 2]};
-    const Pixel seen_at = project(camera, point);
-    const Pixel pixel = pixel_at(p, grid.width);
-    if (!(point[2] > 0 && std::hypot(seen_at.u - pixel.u, seen_at.v - pixel.v) <= max_distance_px)) valid[p] = 0;
-  }
-}
-
-Intrinsics estimate_intrinsics(const PairView& view, PoseMode mode, bool& is_guess) {
-  const bool as_upstream = mode == PoseMode::kUpstream;
-  const Pixel centre = as_upstream ? upstream_principal_point(view.width, view.height) : view.photo_centre;
-  PointmapGrid grid{.points = view.own, .valid = view.valid, .width = view.width, .height = view.height};
-  std::vector<uint8_t> plausible = view.valid;
-  if (!as_upstream) leave_out_impossible(grid, centre, plausible);
-  grid.valid = plausible;
-  double focal = focal_from_pointmap(grid, centre, FocalMethod::kWeiszfeld);
-  is_guess = !is_usable_focal(focal);
-  if (is_guess) focal = default_focal(view.width, view.height);
-  return {.fx = focal, .fy = focal, .cx = centre.u, .cy = centre.v};
+LensInput lens_input(const PairView& view, const SceneView& scene_view) {
+  return {.own = {.points = view.own, .valid = view.valid, .width = view.width, .height = view.height}, .transform = scene_view.transform};
 }
 
 double mean(const std::vector<float>& values) {
@@ -233,17 +203,17 @@ bool needs_fourth_map(PoseMode mode) {
   return mode == PoseMode::kUpstream || mode == PoseMode::kAligned;
 }
 
-PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mode) {
+PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mode, const KnownLenses& known) {
   check_pair(scene, swapped, mode);
   PoseReport report;
   report.mode = mode;
   std::array<PairView, 2> views = views_of(scene, swapped, mode);
+  const PairLenses lenses = find_pair_lenses({lens_input(views[0], scene.views[0]), lens_input(views[1], scene.views[1])}, mode, known);
   for (size_t v = 0; v < 2; ++v) {
-    views[v].intrinsics = estimate_intrinsics(views[v], mode, views[v].is_focal_guessed);
+    views[v].intrinsics = lenses.network[v];
     report.focal_px[v] = views[v].intrinsics.fx;
-    if (views[v].is_focal_guessed)
-      report.notes.push_back("view " + std::to_string(v + 1) + ": its points imply no focal length, 60 degrees were assumed");
   }
+  report.notes = lenses.notes;
 
   report.from_exchanged_views = mode == PoseMode::kUpstream && prefers_exchanged(scene, swapped);
   const size_t moved = report.from_exchanged_views ? 0 : 1;  // the view whose camera is sought in the frame of the other
@@ -254,7 +224,7 @@ PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mo
   PnpSolution solution;
   if (is_aligned) {
     solution = align_views(views, pixels);
-  } else if (mode == PoseMode::kUpstream && views[moved].is_focal_guessed) {
+  } else if (mode == PoseMode::kUpstream && lenses.are_guessed[moved]) {
     solution.failure = "no focal length, without which upstream seeks no camera";
   } else {
     solution = solve_pnp(points_to_ask(views[moved], pixels), views[moved].intrinsics);
@@ -266,7 +236,7 @@ PoseReport solve_pair_pose(Scene& scene, const SwappedPass& swapped, PoseMode mo
   scene.views[moved].depth = depth_in(moved_from_fixed, views[moved].in_other);
   scene.views[fixed].depth = depth_in({}, views[fixed].own);
   for (size_t v = 0; v < 2; ++v) {
-    Camera camera{.world_from_cam = {}, .network = views[v].intrinsics, .original = {}};
+    Camera camera{.world_from_cam = {}, .network = views[v].intrinsics, .original = {}, .intrinsics_known = known.network[v].has_value()};
     if (v == 1) camera.world_from_cam = moved == 1 ? inverse(moved_from_fixed) : moved_from_fixed;  // the world is camera 1
     camera.original = original_intrinsics(camera.network, scene.views[v].transform);
     scene.views[v].camera = camera;

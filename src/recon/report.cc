@@ -60,6 +60,10 @@ ordered_json pose_json(const std::optional<PoseReport>& pose) {
           {"notes", pose->notes}};
 }
 
+ordered_json known_json(const KnownReport& known) {
+  return {{"intrinsics", known.num_intrinsics}, {"shared_intrinsics", known.shared_intrinsics}};
+}
+
 ordered_json stages_json(const RunReport& report) {
   ordered_json stages = ordered_json::array();
   for (const StageTime& stage : report.stages) stages.push_back({{"stage", stage.stage}, {"ms", stage.ms}});
@@ -113,6 +117,7 @@ std::string report_json(const ModelInfo& model, const Reconstruction& run, const
         {"peak_resident_bytes", report.peak_resident_bytes}}},
       {"views", views_json(run.scene)},
       {"pose", pose_json(report.pose)},
+      {"known", known_json(report.known)},
       {"frame", world_description(run.scene) + "; x right, y down, z forward; " + scale_description(run.scene)},
       {"scale", {{"metric", run.scene.scale.is_metric}, {"source", run.scene.scale.source}}},
       {"camera_convention", camera_convention(run.scene)},

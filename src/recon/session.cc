@@ -1,10 +1,12 @@
 #include "recon/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/cpu_info.h"
 #include "base/process_memory.h"
+#include "recon/known_inputs.h"
 
 namespace pointmap {
 namespace {
@@ -66,7 +68,8 @@ Session::Prepared Session::prepare(const std::vector<Photo>& photos, Preset pres
     }
   });
   for (size_t i = 0; i < photos.size(); ++i) {
-    if (result.faults[i].empty()) result.views.push_back({.source = photos[i].name, .prepared = std::move(pictures[i])});
+    if (!result.faults[i].empty()) continue;
+    result.views.push_back({.source = photos[i].name, .prepared = std::move(pictures[i]), .known = known_view(options.known, i)});
   }
   if (family_->wants_one_size()) {
     std::vector<PreparedView*> all;
@@ -92,6 +95,9 @@ void Session::describe_run(const ReconstructOptions& options, Reconstruction& re
   report.num_threads = static_cast<int>(pool_.num_threads());
   report.precision = options_.precision;
   report.preset = options.preset;
+  report.known.num_intrinsics = static_cast<size_t>(
+      std::ranges::count_if(result.scene.views, [](const SceneView& v) { return v.camera && v.camera->intrinsics_known; }));
+  report.known.shared_intrinsics = options.known.shared_intrinsics;
   report.weights_bytes = weights_.bytes_in_use();
   report.activations_bytes = activations_.peak_bytes_in_use();
   report.peak_resident_bytes = read_process_memory().peak_resident_bytes;
@@ -100,6 +106,7 @@ void Session::describe_run(const ReconstructOptions& options, Reconstruction& re
 
 Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const ReconstructOptions& options) {
   check_count(photos.size(), "");
+  check_known_inputs(options.known, photos);
   family_->check_options(options);
   const Preset preset = preset_from_name(options.preset);
   require_preset_fits(preset, family_->network_size());
@@ -118,6 +125,7 @@ Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const Reco
   for (const RunView& view : prepared.views) {
     for (const std::string& note : view.prepared.notes) report.notes.push_back(view.source + ": " + note);
   }
+  check_known_views(prepared.views, options.known, report.notes);
   const MemoryPlan plan = family_->plan(prepared.views, options);
   report.predicted_bytes = plan.total_bytes();
   const uint64_t free_bytes = read_available_memory_bytes() + read_process_memory().resident_bytes;

@@ -6,6 +6,7 @@
 
 #include "geometry/pinhole.h"
 #include "recon/host_values.h"
+#include "recon/known_inputs.h"
 
 namespace pointmap {
 namespace {
@@ -73,7 +74,9 @@ void VggtRun::run(Ops& ops, std::vector<RunView> views, const ReconstructOptions
   log.done("aggregator");
   const std::vector<float> encodings = download_values(ops, network_->camera(ops, aggregated, progress));
   log.done("camera_head");
+  std::vector<KnownView> known;
   for (size_t s = 0; s < views.size(); ++s) {
+    known.push_back(views[s].known);
     const auto frame = static_cast<int64_t>(s);
     SceneView view = begin_view(std::move(views[s]));
     const PoseEncoding encoding = pose_encoding_of(encodings, frame);
@@ -85,6 +88,7 @@ void VggtRun::run(Ops& ops, std::vector<RunView> views, const ReconstructOptions
   }
   ops.context().activations.trim();  // the next run begins with the aggregator again
   result.scene.world = WorldFrame::kNetwork;
+  replace_lenses(result.scene, known, options.known.shared_intrinsics, result.report.notes);
   log.done("dense_heads");
 }
 
