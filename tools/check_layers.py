@@ -43,6 +43,7 @@ PACKAGES = {
     "gtest": r"gtest/.*|gmock/.*",
     "rapidcheck": r"rapidcheck.*",
     "benchmark": r"benchmark/.*",
+    "openexr": r"OpenEXR/.*|Imath/.*",
     "tinygltf": r"tiny_gltf\.h",
     "blas": r"cblas.*\.h|openblas.*",
     "dnnl": r"dnnl.*|oneapi/dnnl/.*",
@@ -68,7 +69,7 @@ ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, COMPARE = VOCABUL
 PAGE, REPORT, MODELS, EVAL, PHOTOS, KNOWN = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models", "eval", "photos", "known_inputs"))
 
 BASE, TENSOR, GEOMETRY, OPS = "src/base", "src/tensor", "src/geometry", "src/kernels/ops.h"
-IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "colmap"))
+IO_FORMATS = tuple(f"src/io/{name}" for name in ("image", "npz", "ply", "glb", "pfm", "exr", "colmap"))
 IO = ("src/io/safetensors", "src/io/config", "src/io/hub", "src/io/cameras", *IO_FORMATS)
 ONLY_MAKE_OPS = {"src/kernels/make_ops.h": "choosing a device is for make_ops.cc and above the models"}
 
@@ -107,6 +108,8 @@ RULES = {
     "src/io/npz": io_rule(cc_packages=("deflate",)),
     "src/io/ply": io_rule(),
     "src/io/glb": io_rule(cc_packages=("json",)),
+    "src/io/pfm": io_rule(),
+    "src/io/exr": io_rule(cc_packages=("openexr",)),
     "src/io/colmap": io_rule(),
     "src/geometry": Rule(2, (BASE, TENSOR, CAMERA, VIEW_TRANSFORM), cc_packages=("eigen", "opencv")),
     "src/kernels": Rule(2, (BASE, TENSOR)),
@@ -137,7 +140,7 @@ RULES = {
 
 # A unit test beside the sources may also see lower floors, its own floor and tests/, and these packages.
 TEST_FILE = re.compile(r"(_test|_fuzz|_test_util|_testing)\.(h|cc|cu)$|/testing\.(h|cc)$")
-TEST_PACKAGES = ("gtest", "rapidcheck", "tinygltf", "httplib", "json", "openssl", "os")
+TEST_PACKAGES = ("gtest", "rapidcheck", "tinygltf", "httplib", "json", "openssl", "deflate", "opencv", "openexr", "os")
 
 # Highway's way of compiling a file once per instruction set names the file in a macro; such lines have no " or <.
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

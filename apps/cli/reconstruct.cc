@@ -27,6 +27,7 @@ struct Arguments {
   std::string preset = "keep";
   std::string precision = "fp32";
   std::string formats = "npz,ply,glb";
+  std::string depth_formats = "png16";
   int num_threads = 0;
   double percentile = 0;
   uint64_t memory_limit_bytes = 0;
@@ -43,7 +44,8 @@ void print_summary(const Reconstruction& run, const std::vector<ExportedFile>& f
   std::cout << std::fixed << std::setprecision(0);
   for (const ExportedFile& file : files) {
     std::cout << file.path.string();
-    if (file.num_total > 0) std::cout << "  " << file.num_kept << " of " << file.num_total << " points";
+    const bool is_cloud = file.points != PointSource::kAuto;
+    if (file.num_total > 0) std::cout << "  " << file.num_kept << " of " << file.num_total << (is_cloud ? " points" : " pixels");
     std::cout << "\n";
   }
   std::cout << folder << "/report.json\n";
@@ -91,6 +93,7 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
                                                        {.formats = chosen_formats(arguments.formats, run),
                                                         .filter = {.percentile = arguments.percentile},
                                                         .points = parse_point_source(arguments.points),
+                                                        .depth_formats = parse_depth_formats(arguments.depth_formats),
                                                         .generator = "pointmap " + std::string(version())});
   const std::chrono::duration<double, std::milli> export_time = std::chrono::steady_clock::now() - export_start;
   run.report.stages.push_back({"export", export_time.count()});
@@ -106,13 +109,16 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
 }
 
 // A check for CLI11 that lets the library say what is wrong with a word, so that a wrong word is a usage error.
-std::string check_formats(const std::string& text) {
-  try {
-    parse_formats(text);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
+template <typename Parse>
+auto check_with(const Parse& parse) {
+  return [parse](const std::string& text) -> std::string {
+    try {
+      parse(text);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
 }
 
 }  // namespace
@@ -146,7 +152,12 @@ void add_reconstruct(CLI::App& app, Context& context) {
           "all, or some of " + CLI::detail::join(export_format_names(), ", ") +
               ", separated by commas; picture: cloud.png, a look at it all; colmap, nerfstudio (transforms.json) and tum (trajectory.txt): "
               "cameras for other programs, which the first two want in pixels of the photos as they are stored")
-      ->check(check_formats)
+      ->check(check_with(parse_formats))
+      ->capture_default_str();
+  command
+      ->add_option("--depth-formats", arguments->depth_formats,
+                   "Of depth: all, or some of " + CLI::detail::join(depth_format_names(), ", ") + "; png16 has a scale in depth.json")
+      ->check(check_with(parse_depth_formats))
       ->capture_default_str();
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")
       ->transform(CLI::AsSizeValue(false));

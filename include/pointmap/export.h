@@ -36,11 +36,19 @@ std::vector<std::string_view> export_format_names();       // all of them
 // Some of these names separated by commas, in any order, or "all". Throws Error{kInvalidArgument} naming the word and listing the names.
 std::set<ExportFormat> parse_formats(std::string_view text);
 
+// Of a depth map: 16-bit PNG with a scale; Portable FloatMap, OpenEXR (channel Z) and NumPy, which hold the floats themselves.
+enum class DepthFormat { kPng16, kPfm, kExr, kNpy };
+
+std::string_view depth_format_name(DepthFormat format);            // "png16", "pfm", "exr", "npy"
+std::vector<std::string_view> depth_format_names();                // all of them
+std::set<DepthFormat> parse_depth_formats(std::string_view text);  // as parse_formats
+
 struct ExportOptions {
   std::set<ExportFormat> formats = {ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb};
-  ConfidenceFilter filter = {};             // of ply, glb, picture and colmap; npz and depth are complete
-  PointSource points = PointSource::kAuto;  // of the same
-  std::string generator = "pointmap";       // program and version, written into every file that has a place for it
+  ConfidenceFilter filter = {};                                 // of ply, glb, picture and colmap; npz and depth are complete
+  PointSource points = PointSource::kAuto;                      // of the same
+  std::set<DepthFormat> depth_formats = {DepthFormat::kPng16};  // of depth, at least one
+  std::string generator = "pointmap";                           // program and version, written into every file that has a place for it
   int npz_deflate_level = 0;
 };
 
@@ -48,10 +56,10 @@ struct ExportedFile {
   std::filesystem::path path;
   ExportFormat format = ExportFormat::kNpz;
   uint64_t bytes = 0;
-  size_t num_kept = 0;                      // points in the file, or pixels with depth; 0 for files that have neither
+  size_t num_kept = 0;                      // points in the file, or pixels with depth or confidence; 0 for files that have neither
   size_t num_total = 0;                     // valid pixels (of the photo, within its mask) of the views in the file
   PointSource points = PointSource::kAuto;  // of files with a cloud: kHead or kDepth
-  double depth_scale = 0;                   // of a depth map: scene units per step
+  double depth_scale = 0;                   // of a depth map: scene units per step, 1 for floats
   std::string convention = {};              // what its numbers mean, for people; empty where the file next to it says it
 };
 
@@ -64,11 +72,12 @@ struct RefusedFormat {
 // nerfstudio speak of the photo's pixels as they are stored, and cannot when EXIF orientation mirrors them (2, 4, 5, 7).
 std::vector<RefusedFormat> refused_formats(const Scene& scene);
 
-// Writes scene.npz, scene.ply, scene.glb, depth_N.png with depth.json, cloud.png (photo, depth and cloud side by side), colmap/ (a sparse
-// model, binary in sparse/0 and as text in sparse_text/0), transforms.json (nerfstudio) and trajectory.txt (TUM) into `folder`, which is
-// made if it is missing; files of the same name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is not
-// whole, for a filter out of range, when a point cloud would be empty, for points from depth of a view without depth and camera, and for
-// a format that refused_formats names, all of it before the first file appears; Error{kIoError, kNotFound} naming the path.
+// Writes scene.npz, scene.ply, scene.glb, depth_N.png (.pfm, .exr, .npy) and conf_N.png with depth.json, cloud.png (photo, depth and cloud
+// side by side), colmap/ (a sparse model, binary in sparse/0 and as text in sparse_text/0), transforms.json (nerfstudio) and trajectory.txt
+// (TUM) into `folder`, which is made if it is missing; files of the same name are replaced, each in one step. Throws
+// Error{kInvalidArgument} for a scene that is not whole, for a filter out of range, when a point cloud would be empty, for points from
+// depth of a view without depth and camera, and for a format that refused_formats names, all of it before the first file appears;
+// Error{kIoError, kNotFound} naming the path.
 std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
 
 }  // namespace pointmap

@@ -121,6 +121,15 @@ TEST(Names, FindsAWordOrListsAll) {
   }
 }
 
+TEST(Names, TakesAListInAnyOrder) {
+  constexpr std::array<std::string_view, 3> kFruits = {"apple", "pear", "plum"};
+  EXPECT_EQ(indices_of_names(kFruits, "plum,apple,plum", "fruit"), (std::set<size_t>{0, 2}));
+  EXPECT_EQ(indices_of_names(kFruits, "all", "fruit").size(), 3u);
+  for (const char* text : {"", "plum,", ",plum", "plum pear", "plum,all"}) {
+    EXPECT_THROW((void)indices_of_names(kFruits, text, "fruit"), Error) << text;
+  }
+}
+
 TEST(CpuInfo, FindsAtLeastOneCore) {
   const CpuInfo info = read_cpu_info();
   EXPECT_FALSE(info.model_name.empty());

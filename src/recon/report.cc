@@ -28,25 +28,6 @@ ordered_json model_json(const ModelInfo& model) {
           {"tensors", model.num_tensors}};
 }
 
-ordered_json intrinsics_json(const Intrinsics& k) {
-  return {{"fx", k.fx}, {"fy", k.fy}, {"cx", k.cx}, {"cy", k.cy}};
-}
-
-ordered_json camera_json(const Camera& camera, const ViewTransform& t) {
-  ordered_json rows = ordered_json::array();  // 4x4
-  const RigidTransform& pose = camera.world_from_cam;
-  for (size_t r = 0; r < 3; ++r) {
-    rows.push_back({pose.rotation[3 * r], pose.rotation[3 * r + 1], pose.rotation[3 * r + 2], pose.translation[r]});
-  }
-  rows.push_back({0.0, 0.0, 0.0, 1.0});
-  return {{"world_from_cam", rows},
-          {"network", intrinsics_json(camera.network)},
-          {"original", intrinsics_json(camera.original)},
-          {"intrinsics_known", camera.intrinsics_known},
-          {"pose_known", camera.pose_known},
-          {"original_size", {t.oriented_width(), t.oriented_height()}}};
-}
-
 ordered_json pose_json(const std::optional<PoseReport>& pose) {
   if (!pose) return nullptr;
   return {{"mode", pose_mode_name(pose->mode)},
@@ -77,7 +58,7 @@ ordered_json views_json(const Scene& scene) {
     if (!view.reason.empty()) views.back()["reason"] = view.reason;
     if (view.image.rgb.empty()) continue;  // skipped
     views.back()["transform"] = ordered_json::parse(transform_json(view.transform));
-    if (view.camera) views.back()["camera"] = camera_json(*view.camera, view.transform);
+    if (view.camera) views.back()["camera"] = ordered_json::parse(camera_json(*view.camera, view.transform));
   }
   return views;
 }

@@ -1,8 +1,7 @@
 #include "scene/export_npz.h"
 
-#include <array>
-
 #include "io/npz/npz_writer.h"
+#include "scene/camera_matrices.h"
 #include "scene/confidence_filter.h"
 #include "scene/export_npz_stacked.h"
 #include "scene/scene_meta.h"
@@ -10,16 +9,6 @@
 namespace pointmap {
 
 namespace {
-
-std::array<double, 16> matrix4(const RigidTransform& t) {
-  const auto& r = t.rotation;
-  const auto& p = t.translation;
-  return {r[0], r[1], r[2], p[0], r[3], r[4], r[5], p[1], r[6], r[7], r[8], p[2], 0, 0, 0, 1};
-}
-
-std::array<double, 9> matrix3(const Intrinsics& k) {
-  return {k.fx, 0, k.cx, 0, k.fy, k.cy, 0, 0, 1};
-}
 
 void add_camera(NpzWriter& writer, const Camera& camera, size_t index) {
   const auto add = [&](const char* stem, const auto& values, const Shape& shape) {

@@ -1,6 +1,7 @@
 #include "scene/export_scene.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/check.h"
@@ -11,6 +12,19 @@
 namespace pointmap {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kDepthFormats = {"png16", "pfm", "exr", "npy"};  // in the order of DepthFormat
+
+template <typename Enumeration>
+std::set<Enumeration> enumerators(const std::set<size_t>& indices) {
+  std::set<Enumeration> result;
+  for (const size_t index : indices) result.insert(static_cast<Enumeration>(index));
+  return result;
+}
+
+}  // namespace
 
 std::string_view export_format_name(ExportFormat format) {
   return exporters()[static_cast<size_t>(format)].name;
@@ -23,18 +37,19 @@ std::vector<std::string_view> export_format_names() {
 }
 
 std::set<ExportFormat> parse_formats(std::string_view text) {
-  const std::vector<std::string_view> names = export_format_names();
-  std::set<ExportFormat> formats;
-  if (text == "all") {
-    for (const Exporter& exporter : exporters()) formats.insert(exporter.format);
-    return formats;
-  }
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    formats.insert(static_cast<ExportFormat>(index_of_name(names, text.substr(begin, end - begin), "export format")));
-    begin = end + 1;
-  }
-  return formats;
+  return enumerators<ExportFormat>(indices_of_names(export_format_names(), text, "export format"));
+}
+
+std::string_view depth_format_name(DepthFormat format) {
+  return kDepthFormats[static_cast<size_t>(format)];
+}
+
+std::vector<std::string_view> depth_format_names() {
+  return {kDepthFormats.begin(), kDepthFormats.end()};
+}
+
+std::set<DepthFormat> parse_depth_formats(std::string_view text) {
+  return enumerators<DepthFormat>(indices_of_names(kDepthFormats, text, "depth format"));
 }
 
 std::vector<RefusedFormat> refused_formats(const Scene& scene) {
@@ -53,6 +68,7 @@ std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folde
     POINTMAP_CHECK(!options.formats.contains(refused.format),
                    refused.reason + "; or leave out the format " + std::string(export_format_name(refused.format)));
   }
+  POINTMAP_CHECK(!options.depth_formats.empty() || !options.formats.contains(ExportFormat::kDepth), "depth maps in no format");
   const auto is_wanted = [&](const Exporter& exporter) { return options.formats.contains(exporter.format); };
   const bool wants_cloud = std::ranges::any_of(exporters(), [&](const Exporter& e) { return is_wanted(e) && e.wants_cloud; });
   const PointSource source = resolved(options.points, scene);

@@ -11,9 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "io/image/png_encode.h"
 #include "io/npz/npz_file.h"
-#include "scene/export_depth.h"
 #include "scene/export_npz.h"
 #include "scene/scene_testing.h"
 #include "scene/shown_points.h"
@@ -58,6 +56,20 @@ TEST(ParseFormats, ListsTheNamesForAnythingElse) {
   }
 }
 
+TEST(ParseDepthFormats, TakesTheSameKindOfList) {
+  EXPECT_THAT(parse_depth_formats("npy,png16"), ElementsAre(DepthFormat::kPng16, DepthFormat::kNpy));
+  EXPECT_EQ(parse_depth_formats("all").size(), 4u);
+  for (const DepthFormat format : parse_depth_formats("all")) {
+    EXPECT_THAT(parse_depth_formats(depth_format_name(format)), ElementsAre(format));
+  }
+  try {
+    parse_depth_formats("tiff");
+    FAIL() << "took tiff";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "depth format 'tiff' is none of png16, pfm, exr, npy");
+  }
+}
+
 TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
   Scene scene = counting_scene();
   pad_sides(scene.views[0]);  // 12 photo pixels left
@@ -68,13 +80,15 @@ TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
     EXPECT_EQ(file.bytes, content(file.path.filename()).size());
     EXPECT_GT(file.bytes, 0u);
   }
-  ASSERT_THAT(names, ElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json", "cloud.png"));
+  ASSERT_THAT(names, ElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "conf_1.png", "depth_2.png", "conf_2.png",
+                                 "depth.json", "cloud.png"));
   EXPECT_EQ(files[1].num_kept, 9u);  // rank 3 of the confidences 2, 3, 6, 7, 101..108
   EXPECT_EQ(files[1].num_total, 12u);
   EXPECT_EQ(files[2].num_kept, 9u);
   EXPECT_EQ(files[3].num_kept, 4u);
   EXPECT_EQ(files[3].num_total, 4u);
-  EXPECT_EQ(files[4].num_kept, 8u);
+  EXPECT_EQ(files[4].num_kept, 4u) << "pixels with confidence";
+  EXPECT_EQ(files[5].num_kept, 8u);
   EXPECT_THAT(content("scene.ply"), HasSubstr("element vertex 9\n"));
   EXPECT_THAT(content("scene.glb"), HasSubstr("\"count\":9"));
   EXPECT_THAT(content("scene.glb"), HasSubstr("model tiny, views 'photo.jpg' 'photo.jpg'"));
@@ -150,15 +164,6 @@ TEST_F(ExportScene, GlbHasTheCamerasThatItCanHold) {
   EXPECT_THAT(glb, HasSubstr("camera 1: photo.jpg"));
   EXPECT_THAT(glb, testing::Not(HasSubstr("camera 2")));
   EXPECT_THAT(glb, HasSubstr("\"aspectRatio\":2.0"));
-}
-
-TEST(DepthMap, IsTheViewsOwnWhereThereIsOne) {
-  SceneView view = view_with_depth();
-  view.depth = {1, 4};
-  view.points.assign(6, std::nanf(""));
-  const DepthMap map = depth_map(view);
-  EXPECT_THAT(map.values, ElementsAre(16384, 65535));
-  EXPECT_EQ(map.scale, 4.0 / 65535);
 }
 
 TEST_F(ExportScene, WritesNothingThatWasNotAskedFor) {
@@ -270,56 +275,9 @@ TEST_F(ExportScene, MetaTellsModelViewsAndTransforms) {
   EXPECT_EQ(meta["views"][1]["transform"], want);
 }
 
-TEST(DepthMap, SpreadsZOverSixteenBits) {
-  const DepthMap map = depth_map(counting_view(4, 2, 1));  // z = 1..8
-  EXPECT_EQ(map.scale, 8.0 / 65535);
-  // 65535 / 8 = 8191.875 per unit of z, rounded to the nearest step.
-  EXPECT_THAT(map.values, ElementsAre(8192, 16384, 24576, 32768, 40959, 49151, 57343, 65535));
-  EXPECT_EQ(map.num_valid, 8u);
-  EXPECT_EQ(map.num_total, 8u);
-}
-
-TEST(DepthMap, ZeroIsWhereThereIsNoDepth) {
-  SceneView view = counting_view(4, 2, 1);
-  pad_sides(view);                       // pixels 0, 3, 4, 7
-  view.points[3 * 1 + 2] = -1;           // behind the camera
-  view.points[3 * 2] = std::nanf("");    // no point
-  view.points[3 * 5 + 2] = 1e-30f;       // nearer than a step, still a depth
-  const DepthMap map = depth_map(view);  // leaves pixels 5 and 6
-  EXPECT_THAT(map.values, ElementsAre(0, 0, 0, 0, 0, 1, 65535, 0));
-  EXPECT_EQ(map.scale, 7.0 / 65535);
-  EXPECT_EQ(map.num_valid, 2u);
-  EXPECT_EQ(map.num_total, 4u);
-}
-
-TEST(DepthMap, WithoutAnyDepthIsAllZero) {
-  SceneView view = counting_view(2, 1, std::nanf(""));
-  const DepthMap map = depth_map(view);
-  EXPECT_THAT(map.values, ElementsAre(0, 0));
-  EXPECT_EQ(map.num_valid, 0u);
-  EXPECT_EQ(map.scale, 1);
-}
-
-TEST_F(ExportScene, DepthFilesAreSixteenBitPngWithASidecar) {
-  fs::create_directories(folder_);
-  Scene scene = counting_scene();
-  scene.views[1].status = "failed";
-  const auto files = export_depth(scene, folder_);
-  ASSERT_EQ(files.size(), 1u);
-  const std::string png = content("depth_1.png");
-  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1A\n");
-  // IHDR: width 4, height 2, 16 bits, grey.
-  EXPECT_EQ(png.substr(16, 10), std::string("\0\0\0\4\0\0\0\2\x10\0", 10));
-  const std::vector<std::byte> want = encode_png16(depth_map(scene.views[0]).values, 4, 2);
-  ASSERT_EQ(png.size(), want.size());
-  EXPECT_EQ(std::memcmp(png.data(), want.data(), want.size()), 0);
-  const auto sidecar = nlohmann::json::parse(content("depth.json"));
-  ASSERT_EQ(sidecar["files"].size(), 1u);
-  EXPECT_EQ(sidecar["files"][0]["file"], "depth_1.png");
-  EXPECT_EQ(sidecar["files"][0]["scale"], 8.0 / 65535);
-  EXPECT_EQ(sidecar["files"][0]["valid_pixels"], 8);
-  EXPECT_EQ(sidecar["files"][0]["frame"], "world");
-  EXPECT_THAT(sidecar["convention"].get<std::string>(), HasSubstr("camera frame of view 1"));
+TEST_F(ExportScene, RefusesDepthInNoFormat) {
+  EXPECT_THROW(export_scene(counting_scene(), folder_, {.formats = {ExportFormat::kDepth}, .depth_formats = {}}), Error);
+  EXPECT_FALSE(fs::exists(folder_));
 }
 
 }  // namespace

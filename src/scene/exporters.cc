@@ -57,11 +57,11 @@ std::vector<ExportedFile> write_glb(const ExportJob& job) {
 
 std::vector<ExportedFile> write_depth(const ExportJob& job) {
   std::vector<ExportedFile> files;
-  for (const DepthFile& depth : export_depth(job.scene, job.folder)) {
+  const DepthExportOptions options = {.formats = job.options.depth_formats, .generator = job.options.generator};
+  for (const DepthFile& depth : export_depth(job.scene, job.folder, options)) {
     files.push_back(written(depth.path, ExportFormat::kDepth, depth.num_valid, depth.num_total));
-    files.back().depth_scale = depth.scale;
+    files.back().depth_scale = depth.depth_scale;
   }
-  files.push_back(written(job.folder / "depth.json", ExportFormat::kDepth, 0, 0));
   return files;
 }
 

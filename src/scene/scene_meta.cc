@@ -23,6 +23,25 @@ ordered_json transform_fields(const ViewTransform& t) {
           {"network_height", t.network_height}};
 }
 
+ordered_json intrinsics_json(const Intrinsics& k) {
+  return {{"fx", k.fx}, {"fy", k.fy}, {"cx", k.cx}, {"cy", k.cy}};
+}
+
+ordered_json camera_fields(const Camera& camera, const ViewTransform& t) {
+  ordered_json rows = ordered_json::array();  // 4x4
+  const RigidTransform& pose = camera.world_from_cam;
+  for (size_t r = 0; r < 3; ++r) {
+    rows.push_back({pose.rotation[3 * r], pose.rotation[3 * r + 1], pose.rotation[3 * r + 2], pose.translation[r]});
+  }
+  rows.push_back({0.0, 0.0, 0.0, 1.0});
+  return {{"world_from_cam", rows},
+          {"network", intrinsics_json(camera.network)},
+          {"original", intrinsics_json(camera.original)},
+          {"intrinsics_known", camera.intrinsics_known},
+          {"pose_known", camera.pose_known},
+          {"original_size", {t.oriented_width(), t.oriented_height()}}};
+}
+
 // place: among the views that are stacked, or -1.
 ordered_json stacked_view_json(const SceneView& view, int place) {
   ordered_json json = {{"source", view.source}, {"status", view.status}};
@@ -80,6 +99,10 @@ std::string on_one_line(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
+}
+
+std::string camera_json(const Camera& camera, const ViewTransform& transform) {
+  return camera_fields(camera, transform).dump();
 }
 
 std::string view_array_name(std::string_view stem, size_t view_index) {

@@ -24,6 +24,9 @@ std::string camera_convention(const Scene& scene);
 // Every field of the transform, as a JSON object.
 std::string transform_json(const ViewTransform& transform);
 
+// Pose (world_from_cam, rows), intrinsics in network and original pixels, what of it was known, and the photo's size, as a JSON object.
+std::string camera_json(const Camera& camera, const ViewTransform& transform);
+
 // The text of the archive's `meta` array: format, generator (program and version), model, conventions, and of each view its source,
 // status, the names of its arrays and every field of its transform. UTF-8; file names that are not are repaired.
 std::string scene_meta_json(const Scene& scene, const std::string& generator);

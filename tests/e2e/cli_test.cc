@@ -40,10 +40,11 @@ class Cli : public testing::Test {
 };
 
 TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
-  const ProgramResult result = run_program(pair_to("out") + "--formats npz,ply,glb,depth,picture --raw --json --conf-percentile 50");
+  const ProgramResult result =
+      run_program(pair_to("out") + "--formats npz,ply,glb,depth,picture --depth-formats png16,npy --raw --json --conf-percentile 50");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(files_in("out"), UnorderedElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth.json",
-                                                    "cloud.png", "report.json"));
+  EXPECT_THAT(files_in("out"), UnorderedElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth_1.npy",
+                                                    "depth_2.npy", "conf_1.png", "conf_2.png", "depth.json", "cloud.png", "report.json"));
   const nlohmann::json report = nlohmann::json::parse(result.out);
   EXPECT_EQ(report, nlohmann::json::parse(read_file(folder_ / "out/report.json")));
   double sum = 0;
@@ -128,6 +129,7 @@ TEST_F(Cli, AnswersUsageErrorsWithTwo) {
                                           "reconstruct a b -o c -m d --preset huge",
                                           "reconstruct -o " + (folder_ / "out") + " " + kTiny,
                                           pair_to("out") + "--formats obj",
+                                          pair_to("out") + "--depth-formats tiff",
                                           pair_to("out") + "--threads -1",
                                           pair_to("out") + "--precision int3",
                                           pair_to("out") + "--conf-percentile 101",

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/check.h"
-#include "io/npz/npy_header.h"
+#include "io/npz/npy_encode.h"
 #include "io/npz/zip_directory.h"
 
 namespace pointmap {
@@ -81,11 +81,7 @@ void NpzWriter::add(std::string_view name, DType dtype, const Shape& shape, std:
   const size_t wanted = checked_mul(static_cast<size_t>(shape.num_elements()), dtype_bytes(dtype));
   POINTMAP_CHECK(elements.size() == wanted, "array '" + std::string(name) + "' of shape " + shape.to_string() + " wants " +
                                                 std::to_string(wanted) + " bytes, got " + std::to_string(elements.size()));
-  const std::string header = make_npy_header(dtype, shape);
-  std::vector<std::byte> content(header.size() + elements.size());
-  std::memcpy(content.data(), header.data(), header.size());
-  std::copy(elements.begin(), elements.end(), content.begin() + static_cast<std::ptrdiff_t>(header.size()));
-  add_member(name, std::move(content));
+  add_member(name, encode_npy(dtype, shape, elements));
 }
 
 void NpzWriter::add_text(std::string_view name, std::string_view text) {
