@@ -63,8 +63,8 @@ class Rule:
 
 # Public structs that are the same inside as outside, so that nothing is copied field by field at the top floor. Each belongs to the folder
 # that names it below; others reach it through that folder's header.
-ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, COMPARE = VOCABULARY = tuple(
-    f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "camera", "scene", "export", "compare")
+ERROR, PROGRESS, IMAGE, VIEW_TRANSFORM, CAMERA, SCENE, EXPORT, ENCODE, COMPARE = VOCABULARY = tuple(
+    f"include/pointmap/{name}.h" for name in ("error", "progress", "image", "view_transform", "camera", "scene", "export", "encode", "compare")
 )
 PAGE, REPORT, MODELS, EVAL, PHOTOS, KNOWN = (f"include/pointmap/{name}.h" for name in ("pointmap", "report", "models", "eval", "photos", "known_inputs"))
 
@@ -90,6 +90,7 @@ RULES = {
     CAMERA: Rule(0),
     SCENE: Rule(0, (CAMERA, IMAGE, VIEW_TRANSFORM)),
     EXPORT: Rule(0, (SCENE,)),
+    ENCODE: Rule(0, (IMAGE,)),
     COMPARE: Rule(0),
     # What a run takes and gives: recon speaks in these, api keeps their promises.
     PAGE: Rule(5, (ERROR, PROGRESS, SCENE, PHOTOS, KNOWN)),
@@ -120,7 +121,7 @@ RULES = {
     "src/kernels/no_cuda": Rule(2, ("src/kernels", BASE, TENSOR), never=ONLY_MAKE_OPS),
     "src/demo_model": Rule(2),
     "src/nn": Rule(3, (OPS, TENSOR, BASE)),
-    "src/scene": Rule(3, (SCENE, EXPORT, COMPARE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",), cc_packages=("json",)),
+    "src/scene": Rule(3, (SCENE, EXPORT, ENCODE, COMPARE, GEOMETRY, TENSOR, BASE, *IO_FORMATS), packages=("eigen",), cc_packages=("json",)),
     "src/models/dust3r": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/models/vggt": Rule(4, ("src/nn", OPS, GEOMETRY, TENSOR, BASE)),
     "src/align": Rule(4, (GEOMETRY, "src/scene", TENSOR, BASE), packages=("eigen", "ceres")),

@@ -34,6 +34,14 @@ class StageLog {
  public:
   explicit StageLog(std::vector<StageTime>& stages) : stages_(stages) {}
   void done(const char* stage) { stages_.push_back({stage, watch_.lap_ms()}); }
+  // Of two stages that took turns on all threads: the time since the last one, shared out as the threads' time was.
+  void done_in_turns(const StageTime& first, const StageTime& second) {
+    const double elapsed_ms = watch_.lap_ms();
+    const double threads_ms = first.ms + second.ms;
+    const double first_ms = threads_ms > 0 ? elapsed_ms * first.ms / threads_ms : elapsed_ms;
+    stages_.push_back({first.stage, first_ms});
+    stages_.push_back({second.stage, elapsed_ms - first_ms});
+  }
 
  private:
   std::vector<StageTime>& stages_;

@@ -1,6 +1,7 @@
 #include "recon/session.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -51,17 +52,22 @@ Session::Prepared Session::prepare(const std::vector<Photo>& photos, Preset pres
   Prepared result{.views = {}, .faults = std::vector<std::string>(photos.size())};
   DecodeOptions decode_options = decode_options_for(preset);
   decode_options.max_pixels = options.max_pixels;
-  const auto prepare_photo = [&](const Photo& photo) {
+  std::vector<double> decode_ms(photos.size()), prepare_ms(photos.size());
+  const auto prepare_photo = [&](size_t i) {
+    const Photo& photo = photos[i];
+    Stopwatch watch;
     const DecodedImage decoded =
         photo.bytes.empty() ? read_image(photo.name, decode_options) : decode_image(photo.bytes, photo.name, decode_options);
+    decode_ms[i] = watch.lap_ms();
     PreparedView picture = prepare_view(decoded, preset, photo.name, size);
     if (std::string note = size_note(preset, picture.image, size); !note.empty()) picture.notes.push_back(std::move(note));
+    prepare_ms[i] = watch.lap_ms();
     return picture;
   };
   pool_.parallel_for(photos.size(), [&](size_t i, size_t) {
     if (options.progress.cancel != nullptr) options.progress.cancel->throw_if_requested();
     try {
-      pictures[i] = prepare_photo(photos[i]);
+      pictures[i] = prepare_photo(i);
     } catch (const Error& error) {
       if (!options.skip_bad) throw;
       result.faults[i] = error.what();
@@ -76,6 +82,8 @@ Session::Prepared Session::prepare(const std::vector<Photo>& photos, Preset pres
     for (RunView& view : result.views) all.push_back(&view.prepared);
     pad_to_one_size(all);
   }
+  result.decode_ms = std::accumulate(decode_ms.begin(), decode_ms.end(), 0.0);
+  result.prepare_ms = std::accumulate(prepare_ms.begin(), prepare_ms.end(), 0.0);
   return result;
 }
 
@@ -130,7 +138,7 @@ Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const Reco
   report.predicted_bytes = plan.total_bytes();
   const uint64_t free_bytes = read_available_memory_bytes() + read_process_memory().resident_bytes;
   require_memory(plan, options_.memory_limit_bytes != 0 ? options_.memory_limit_bytes : free_bytes);
-  log.done("prepare");
+  log.done_in_turns({"decode", prepared.decode_ms}, {"prepare", prepared.prepare_ms});
 
   load(options.progress);
   log.done("load");

@@ -27,6 +27,9 @@ class Session {
   struct Prepared {
     std::vector<RunView> views;
     std::vector<std::string> faults;  // one for each photo, in their order; empty for one that is in `views`
+    // What all threads together spent.
+    double decode_ms = 0;
+    double prepare_ms = 0;
   };
   Prepared prepare(const std::vector<Photo>& photos, Preset preset, const ReconstructOptions& options);
   void check_count(size_t num_photos, const std::string& what) const;

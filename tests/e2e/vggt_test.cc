@@ -141,7 +141,7 @@ TEST_F(VggtEndToEnd, OnePhotoIsEnough) {
   ASSERT_EQ(run.scene.views.size(), 1u);
   EXPECT_EQ(run.scene.views[0].image.width, 56);
   EXPECT_EQ(run.scene.views[0].image.height, 70);
-  for (const char* stage : {"prepare", "load", "aggregator", "camera_head", "dense_heads"}) {
+  for (const char* stage : {"decode", "prepare", "load", "aggregator", "camera_head", "dense_heads"}) {
     EXPECT_TRUE(std::ranges::any_of(run.report.stages, [&](const StageTime& s) { return s.stage == stage; })) << stage;
   }
 }

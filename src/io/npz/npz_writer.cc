@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/check.h"
-#include "io/npz/npy_encode.h"
+#include "io/npz/npy_header.h"
 #include "io/npz/zip_directory.h"
 
 namespace pointmap {
@@ -35,11 +35,11 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 }
 
 // The deflated content, or nothing when that would be no smaller.
-std::vector<std::byte> deflate(std::span<const std::byte> content, int level) {
+std::string deflate(std::string_view content, int level) {
   const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(libdeflate_alloc_compressor(level),
                                                                                             libdeflate_free_compressor);
   if (!compressor) throw Error{kLimitExceeded, "no memory for the deflate compressor"};
-  std::vector<std::byte> packed(content.size());
+  std::string packed(content.size(), '\0');
   packed.resize(libdeflate_deflate_compress(compressor.get(), content.data(), content.size(), packed.data(), packed.size()));
   return packed;
 }
@@ -54,10 +54,19 @@ uint32_t clamp32(uint64_t value, bool saturate) {
 
 }  // namespace
 
-NpzWriter::NpzWriter(const std::filesystem::path& path, const NpzWriteOptions& options)
-    : file_name_(path.string()), options_(options), file_(path) {
-  POINTMAP_CHECK(options.deflate_level >= 0 && options.deflate_level <= 12,
-                 "deflate level " + std::to_string(options.deflate_level) + ", wanted 0 to 12");
+NpzWriter::NpzWriter(const std::filesystem::path& path, const NpzWriteOptions& options) : file_name_(path.string()), options_(options) {
+  check_options();
+  file_.emplace(path);
+}
+
+NpzWriter::NpzWriter(std::string& memory, const std::string& name, const NpzWriteOptions& options)
+    : file_name_(name), options_(options), memory_(&memory) {
+  check_options();
+}
+
+void NpzWriter::check_options() const {
+  POINTMAP_CHECK(options_.deflate_level >= 0 && options_.deflate_level <= 12,
+                 "deflate level " + std::to_string(options_.deflate_level) + ", wanted 0 to 12");
 }
 
 void NpzWriter::add(std::string_view name, const TensorView& array) {
@@ -81,29 +90,35 @@ void NpzWriter::add(std::string_view name, DType dtype, const Shape& shape, std:
   const size_t wanted = checked_mul(static_cast<size_t>(shape.num_elements()), dtype_bytes(dtype));
   POINTMAP_CHECK(elements.size() == wanted, "array '" + std::string(name) + "' of shape " + shape.to_string() + " wants " +
                                                 std::to_string(wanted) + " bytes, got " + std::to_string(elements.size()));
-  add_member(name, encode_npy(dtype, shape, elements));
+  add_member(name, make_npy_header(dtype, shape), as_text(elements));
 }
 
 void NpzWriter::add_text(std::string_view name, std::string_view text) {
   add(name, DType::kU8, Shape{static_cast<int64_t>(text.size())}, std::as_bytes(std::span(text)));
 }
 
-void NpzWriter::add_member(std::string_view name, std::vector<std::byte> content) {
+void NpzWriter::add_member(std::string_view name, std::string_view header, std::string_view elements) {
   POINTMAP_CHECK(!finished_, "npz file '" + file_name_ + "' is already finished");
   POINTMAP_CHECK(!name.empty() && name.size() <= 1024, "array name of " + std::to_string(name.size()) + " bytes, wanted 1 to 1024");
   Entry entry;
   entry.name = std::string(name) + ".npy";
   POINTMAP_CHECK(names_.insert(entry.name).second, "npz file '" + file_name_ + "' already has an array '" + std::string(name) + "'");
-  entry.crc32 = libdeflate_crc32(0, content.data(), content.size());
-  entry.uncompressed_bytes = content.size();
+  entry.crc32 = libdeflate_crc32(0, header.data(), header.size());
+  // A null pointer asks libdeflate for the initial value, whatever came before.
+  if (!elements.empty()) entry.crc32 = libdeflate_crc32(entry.crc32, elements.data(), elements.size());
+  entry.uncompressed_bytes = header.size() + elements.size();
   entry.local_offset = position_;
-  std::vector<std::byte> packed;
-  if (options_.deflate_level > 0) packed = deflate(content, options_.deflate_level);
+  std::string packed;
+  if (options_.deflate_level > 0) packed = deflate(std::string(header).append(elements), options_.deflate_level);
   entry.method = packed.empty() ? zip::kStored : zip::kDeflated;
-  if (packed.empty()) packed = std::move(content);
-  entry.compressed_bytes = packed.size();
+  entry.compressed_bytes = packed.empty() ? entry.uncompressed_bytes : packed.size();
   write(local_header(entry));
-  write(as_text(packed));
+  if (packed.empty()) {
+    write(header);
+    write(elements);
+  } else {
+    write(packed);
+  }
   entries_.push_back(std::move(entry));
 }
 
@@ -112,12 +127,16 @@ void NpzWriter::finish() {
   const uint64_t directory_offset = position_;
   for (const Entry& entry : entries_) write(central_header(entry));
   write(end_records(directory_offset, position_ - directory_offset));
-  file_.commit();
+  if (file_) file_->commit();
   finished_ = true;
 }
 
 void NpzWriter::write(std::string_view bytes) {
-  file_.write(bytes);
+  if (file_) {
+    file_->write(bytes);
+  } else {
+    memory_->append(bytes);
+  }
   position_ += bytes.size();
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -25,6 +26,8 @@ class NpzWriter {
   // Nothing appears at `path` before finish(). Throws Error{kIoError, kNotFound} naming the path, Error{kInvalidArgument} for
   // a level out of range.
   explicit NpzWriter(const std::filesystem::path& path, const NpzWriteOptions& options = {});
+  // Appends the archive to `memory`, which must outlive the writer, and begins at its end. `name` is for messages.
+  NpzWriter(std::string& memory, const std::string& name, const NpzWriteOptions& options = {});
 
   // Adds an array called `name` (without ".npy"). Throws Error{kInvalidArgument} for an empty, repeated or overlong name and
   // for a view without elements behind it, Error{kUnsupported} for BF16.
@@ -47,7 +50,8 @@ class NpzWriter {
     uint64_t local_offset = 0;
   };
 
-  void add_member(std::string_view name, std::vector<std::byte> content);
+  void check_options() const;
+  void add_member(std::string_view name, std::string_view header, std::string_view elements);
   void write(std::string_view bytes);
   std::string local_header(const Entry& entry) const;
   std::string central_header(const Entry& entry) const;
@@ -55,7 +59,8 @@ class NpzWriter {
 
   std::string file_name_;
   NpzWriteOptions options_;
-  AtomicFile file_;
+  std::optional<AtomicFile> file_;  // or, without one,
+  std::string* memory_ = nullptr;
   std::vector<Entry> entries_;
   std::set<std::string> names_;
   uint64_t position_ = 0;

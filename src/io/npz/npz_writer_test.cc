@@ -29,17 +29,21 @@ std::string content_of(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-void write_sample(const fs::path& path, const NpzWriteOptions& options) {
+void add_sample(NpzWriter& writer) {
   std::vector<float> values(3000);
   std::iota(values.begin(), values.end(), 0.0f);
   const int64_t scalar = -5;
-  NpzWriter writer(path, options);
   writer.add("grid", TensorView(values.data(), DType::kF32, Shape{10, 100, 3}));
   writer.add("columns", TensorView(values.data(), DType::kF32, Shape{1000, 3}).slice_last(1, 2));
   writer.add("scalar", TensorView(&scalar, DType::kI64, Shape{}));
   writer.add("none", DType::kF64, Shape{0, 3}, {});
   writer.add_text("meta", R"({"grüße": 1})");
   writer.finish();
+}
+
+void write_sample(const fs::path& path, const NpzWriteOptions& options) {
+  NpzWriter writer(path, options);
+  add_sample(writer);
 }
 
 class NpzWriterTest : public testing::Test {
@@ -88,6 +92,14 @@ TEST_F(NpzWriterTest, WritesTheMemberThatNumpyWrites) {
   writer.add("f8", TensorView(values, DType::kF64, Shape{2}));
   writer.finish();
   EXPECT_NE(content_of(temporary_file("member.npz")).find(numpy.substr(begin, 128 + sizeof(values))), std::string::npos);
+}
+
+TEST_P(NpzWriterOptionsTest, WritesTheSameBytesIntoMemory) {
+  write_sample(temporary_file("sample.npz"), GetParam());
+  std::string memory = "before";
+  NpzWriter writer(memory, "memory", GetParam());
+  add_sample(writer);
+  EXPECT_EQ(memory, "before" + content_of(temporary_file("sample.npz")));
 }
 
 TEST_F(NpzWriterTest, LeavesNothingUnlessFinished) {
