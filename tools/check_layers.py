@@ -129,7 +129,7 @@ RULES = {
     "src/eval": Rule(5, (PAGE, EVAL, BASE, TENSOR, "src/io/npz", GEOMETRY, "src/scene"), cc_packages=("json",)),
     "src/api": Rule(6, ("src/recon", "src/eval", "src/scene", "src/io/hub", *PUBLIC), cc_packages=("json",)),
     "include/pointmap": Rule(6, PUBLIC),
-    "apps/cli": Rule(7, PUBLIC, packages=("cli11", "os")),
+    "apps/cli": Rule(7, (*PUBLIC, "apps/server/serve.h"), packages=("cli11", "os")),
     "apps/server": Rule(7, PUBLIC, packages=("httplib", "json", "prometheus", "os")),
     "bindings": Rule(7, PUBLIC, packages=("pybind11",)),
     "examples": Rule(7, PUBLIC),

@@ -23,5 +23,6 @@ void add_compare(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_fetch(CLI::App& app, Context& context);
+void add_serve(CLI::App& app, Context& context);
 
 }  // namespace pointmap::cli

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   add_eval(app, context);
   add_inspect(app, context);
   add_fetch(app, context);
+  add_serve(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,14 @@
+// The groups of routes. Each adds its own to the router and keeps what it needs.
+#pragma once
+
+#include <memory>
+
+#include "apps/server/router.h"
+#include "apps/server/serving.h"
+
+namespace pointmap::server {
+
+void add_info_routes(Router& router, Serving& serving);     // /health, /ready, /info, /v1/models
+void add_predict_routes(Router& router, Serving& serving);  // /predict, /predict_npz
+
+}  // namespace pointmap::server
