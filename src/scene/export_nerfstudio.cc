@@ -30,7 +30,8 @@ ordered_json transform_matrix(const StoredCamera& camera) {
   ordered_json rows = ordered_json::array();
   for (size_t r = 0; r < 3; ++r) {
     const double* row = &world_from_cam.rotation[3 * r];
-    rows.push_back({row[0], 0 - row[1], 0 - row[2], world_from_cam.translation[r]});
+    // + 0.0: no negative zeros
+    rows.push_back({row[0] + 0.0, 0.0 - row[1], 0.0 - row[2], world_from_cam.translation[r] + 0.0});
   }
   rows.push_back({0.0, 0.0, 0.0, 1.0});
   return rows;

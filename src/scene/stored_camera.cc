@@ -80,7 +80,7 @@ std::string exif_note(const Scene& scene) {
     if (scene.views[i].status != "ok" || orientation == 1) continue;
     views += (views.empty() ? "" : ", ") + std::to_string(i + 1) + " (orientation " + std::to_string(orientation) + ")";
   }
-  return views.empty() ? "" : "; EXIF turns the photos of these views, their cameras are turned back here: " + views;
+  return views.empty() ? "" : "; EXIF orientation turns these views and their cameras are turned back with the stored pixels: " + views;
 }
 
 }  // namespace pointmap

@@ -26,7 +26,7 @@ std::string camera_refusal(const Scene& scene);
 // The same for stored_camera: also EXIF orientations that mirror (2, 4, 5, 7), which no turn of a camera expresses.
 std::string stored_camera_refusal(const Scene& scene);
 
-// What to say to people of a scene with turned photos: "; view 2: ...". Empty when EXIF turns none.
+// What a convention adds for photos that EXIF orientation turns: "; ...: 2 (orientation 6)". Empty when it turns none.
 std::string exif_note(const Scene& scene);
 
 }  // namespace pointmap

@@ -41,12 +41,21 @@ class Cli : public testing::Test {
 
 TEST_F(Cli, WritesEveryFileAndAReportWhoseStagesAddUp) {
   const ProgramResult result =
-      run_program(pair_to("out") + "--formats npz,ply,glb,depth,picture --depth-formats png16,npy --raw --json --conf-percentile 50");
+      run_program(pair_to("out") +
+                  "--formats npz,ply,glb,depth,picture,colmap,nerfstudio,tum --depth-formats png16,npy --raw --json "
+                  "--conf-percentile 50");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(files_in("out"), UnorderedElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "depth_2.png", "depth_1.npy",
-                                                    "depth_2.npy", "conf_1.png", "conf_2.png", "depth.json", "cloud.png", "report.json"));
+                                                    "depth_2.npy", "conf_1.png", "conf_2.png", "depth.json", "cloud.png", "colmap",
+                                                    "transforms.json", "trajectory.txt", "report.json"));
   const nlohmann::json report = nlohmann::json::parse(result.out);
   EXPECT_EQ(report, nlohmann::json::parse(read_file(folder_ / "out/report.json")));
+  for (const auto& file : report.at("files")) {
+    EXPECT_EQ(file.at("bytes"), fs::file_size(file.at("path").get<std::string>()));
+    if (file.at("format") == "colmap" || file.at("format") == "tum") {
+      EXPECT_THAT(file.at("convention"), HasSubstr("scale unknown"));
+    }
+  }
   double sum = 0;
   for (const auto& stage : report.at("stages")) sum += stage.at("ms").get<double>();
   EXPECT_NEAR(sum, report.at("total_ms").get<double>(), 1e-6 * sum);

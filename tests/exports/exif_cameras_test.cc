@@ -64,7 +64,7 @@ TEST_P(TurnedPhotos, ColmapFindsPointsInTheStoredPixels) {
     EXPECT_THAT(projected(camera, image, on_ray), Pointwise(DoubleNear(kPixelEps), {corner.u + 0.5, corner.v + 0.5}));
   }
   const bool is_turned = GetParam() != 1;
-  EXPECT_EQ(files[0].convention.find("EXIF turns the photos of these views") != std::string::npos, is_turned);
+  EXPECT_EQ(files[0].convention.find("EXIF orientation turns these views") != std::string::npos, is_turned);
 }
 
 TEST_P(TurnedPhotos, NerfstudioFindsPointsInTheStoredPixels) {
