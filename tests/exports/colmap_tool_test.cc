@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdio>
 
+#include "base/atomic_file.h"
 #include "colmap_reader.h"
 #include "exact_scene.h"
+#include "io/image/fixtures_testing.h"
 #include "scene/export_scene.h"
 
 namespace pointmap {
@@ -91,6 +93,30 @@ TEST_F(ColmapTool, FindsTheSameInBothKinds) {
     image.q = ours.images.at(id).q;
   }
   EXPECT_TRUE(theirs_as_text == ours);
+}
+
+// What our treatment of EXIF stands on: of a turned photo COLMAP takes the pixels as they are stored.
+TEST_F(ColmapTool, OpensTurnedPhotosAsTheyAreStored) {
+  using fixtures::operator+;
+  const fs::path photos = out_.path() / "photos";
+  fs::create_directories(photos);
+  for (const int orientation : {1, 3, 6, 8}) {
+    Scene scene = exact_scene();
+    scene.views.resize(1);
+    store_with_orientation(scene.views[0], orientation);
+    export_scene(scene, out_.path(), {.formats = {ExportFormat::kColmap}});
+    const ReadModel model = read_colmap_binary(out_.path() / "colmap/sparse/0");
+    const ReadCamera& camera = model.cameras.at(1);
+
+    const fixtures::JpegSpec spec = {.app1 =
+                                         fixtures::bytes_of(std::string_view("Exif\0\0", 6)) + fixtures::exif_block(orientation, false)};
+    const auto width = static_cast<int>(camera.width), height = static_cast<int>(camera.height);
+    write_file(photos / model.images.at(1).name, fixtures::make_jpeg(fixtures::quarters(width, height), spec));
+    const fs::path database = out_.path() / ("database_" + std::to_string(orientation));
+    const std::string output = output_of(std::string(POINTMAP_COLMAP) + " feature_extractor --database_path '" + database.string() +
+                                         "' --image_path '" + photos.string() + "' --SiftExtraction.use_gpu 0");
+    EXPECT_THAT(output, testing::ContainsRegex("Dimensions: +" + std::to_string(width) + " x " + std::to_string(height) + "\n"));
+  }
 }
 
 TEST_F(ColmapTool, ReadsNamesThatAreNoWords) {
