@@ -14,4 +14,7 @@ enum class Device {
 
 std::unique_ptr<Ops> make_ops(Device device, const OpsContext& context);
 
+// Floats that Ops::pack_conv2d of a device keeps for a weight [O, I, kh, kw], without the bias: for whoever predicts memory.
+int64_t packed_conv2d_elements(Device device, const Shape& weight, ConvGeometry geometry);
+
 }  // namespace pointmap

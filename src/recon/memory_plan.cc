@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "kernels/make_ops.h"
 #include "nn/linear.h"
 
 namespace pointmap {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr uint64_t kFloatBytes = 4;
 constexpr uint64_t kProgramBytes = uint64_t{16} << 20;  // code and scratch
-constexpr uint64_t kProductBytes = uint64_t{4} << 20;   // what matrix products pack, of whatever size
+constexpr uint64_t kProductBytes = uint64_t{8} << 20;   // what products and convolutions pack, of whatever size
 
 uint64_t bytes_of(int64_t elements) {
   return checked_mul(static_cast<uint64_t>(elements), kFloatBytes);
@@ -36,18 +37,33 @@ uint64_t dpt_bytes(const Dust3rConfig& config, PatchGrid grid) {
   return bytes_of(full_resolution + half_resolution + pyramid_elements(patches, config.dpt_feature_dim));
 }
 
+// What the kernels keep for the 3 x 3 convolutions of a DPT head beyond their parameters: the pyramid's, and two that follow, from
+// feature_dim to `middle` and on to `last` channels.
+int64_t dpt_packing_elements(const std::array<int64_t, 4>& layer_dims, int64_t feature_dim, int64_t middle, int64_t last) {
+  const auto extra = [](int64_t in_channels, int64_t out_channels) {
+    const Shape weight{out_channels, in_channels, 3, 3};
+    return packed_conv2d_elements(Device::kCpu, weight, {.stride = 1, .padding = 1}) - weight.num_elements();
+  };
+  constexpr int64_t kUnits = 7;  // of two convolutions: one in refinenet4, two in the others
+  int64_t elements = 2 * kUnits * extra(feature_dim, feature_dim) + extra(feature_dim, middle) + extra(middle, last);
+  for (const int64_t dim : layer_dims) elements += extra(dim, feature_dim);
+  return elements;
+}
+
 }  // namespace
 
 MemoryPlan plan_dust3r(const Dust3rConfig& config, int64_t num_parameters, const std::array<PatchGrid, 2>& grids, uint64_t photo_bytes) {
   const int64_t tokens = grids[0].num_patches() + grids[1].num_patches();
   const int64_t pixels = tokens * config.patch_size * config.patch_size;
   MemoryPlan plan;
-  plan.weights_bytes = bytes_of(num_parameters);
+  const bool has_dpt = config.head == Dust3rConfig::Head::kDpt;
+  const int64_t packing =
+      has_dpt ? 2 * dpt_packing_elements(config.dpt_layer_dims, config.dpt_feature_dim, config.dpt_last_dim, config.dpt_last_dim) : 0;
+  plan.weights_bytes = bytes_of(num_parameters + packing);
   const uint64_t encoder = block_bytes(grids[0] == grids[1] ? tokens : std::max(grids[0].num_patches(), grids[1].num_patches()),
                                        config.enc_embed_dim, config.mlp_ratio);
   // Features of both views, and the token maps that heads read.
   const uint64_t kept = bytes_of(tokens * (config.enc_embed_dim + 4 * config.dec_embed_dim));
-  const bool has_dpt = config.head == Dust3rConfig::Head::kDpt;
   const uint64_t head = has_dpt ? std::max(dpt_bytes(config, grids[0]), dpt_bytes(config, grids[1])) : bytes_of(pixels * 8);
   // Blocks that the arena keeps from one stage seldom fit the next, so stages add up.
   plan.activations_bytes = encoder + kept + head;
@@ -71,7 +87,8 @@ MemoryPlan plan_vggt(const VggtConfig& config, int64_t num_parameters, int64_t n
   const int64_t eighth = patches * 64 * (feature + feature / 2);  // of refinenet1, and its convolution
   const int64_t head = full_resolution + eighth + pyramid_elements(patches, feature);
   MemoryPlan plan;
-  plan.weights_bytes = bytes_of(num_parameters);
+  const int64_t packing = 2 * dpt_packing_elements(config.dpt_layer_dims, feature, feature / 2, config.dpt_last_dim);
+  plan.weights_bytes = bytes_of(num_parameters + packing);
   plan.activations_bytes = kProductBytes + std::max(bytes_of(aggregator + dino), bytes_of(levels + head));
   // The scene's copy of every view: 8-bit picture; points, depth and the confidence of each.
   const auto view_bytes = static_cast<uint64_t>(pixels) * (3 + 4 * (3 + 1 + 1 + 1));

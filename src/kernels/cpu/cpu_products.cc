@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu_ops.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/pack_weights.h"
+#include "kernels/cpu/winograd.h"
 
 namespace pointmap {
 namespace {
@@ -13,6 +14,7 @@ struct CpuLinear final : PackedLinear {
 };
 struct CpuConv2d final : PackedConv2d {
   cpu::PackedWeights weights;
+  bool winograd = false;  // packed for winograd_conv(), else for gemm()
 };
 struct CpuConvTranspose2d final : PackedConvTranspose2d {
   cpu::PackedWeights weights;
@@ -44,9 +46,11 @@ std::unique_ptr<PackedLinear> CpuOps::do_pack_linear(TensorView weight, TensorVi
   return packed;
 }
 
-std::unique_ptr<PackedConv2d> CpuOps::do_pack_conv2d(TensorView weight, TensorView bias, ConvGeometry /*geometry*/) {
+std::unique_ptr<PackedConv2d> CpuOps::do_pack_conv2d(TensorView weight, TensorView bias, ConvGeometry geometry) {
   auto packed = std::make_unique<CpuConv2d>();
-  packed->weights = cpu::pack_weights(cpu::conv_source(weight, bias), context());
+  packed->winograd = cpu::winograd_fits(weight.shape(), geometry);
+  packed->weights =
+      packed->winograd ? cpu::pack_winograd(weight, bias, context()) : cpu::pack_weights(cpu::conv_source(weight, bias), context());
   return packed;
 }
 
@@ -66,13 +70,14 @@ void CpuOps::do_linear(TensorView x, const PackedLinear& w, const LinearOptions&
 }
 
 void CpuOps::do_conv2d(TensorView x, const PackedConv2d& w, const ConvOptions& options, Tensor& y) {
+  const auto& packed = packed_here<CpuConv2d>(w, "conv2d");
+  if (packed.winograd) return cpu::winograd_conv(x, packed.weights, options, y, context());
   const cpu::PatchRows rows = cpu::conv_patches(x, w, options.relu_input);
-  const cpu::PackedWeights& weights = packed_here<CpuConv2d>(w, "conv2d").weights;
   cpu::GemmOutput output = plain_output(y, 0, rows.num_rows);
   output.activation = options.activation;
   output.relu_residual = options.relu_residual;
   if (!options.residual.empty()) output.residual = options.residual.data<float>();
-  cpu::gemm(rows, weights, output, context());
+  cpu::gemm(rows, packed.weights, output, context());
 }
 
 // One product per pixel (i, j) of the kernel, all over the same rows; an input line becomes `stride` lines of the output.

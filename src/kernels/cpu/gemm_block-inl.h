@@ -28,12 +28,6 @@ struct GemmJob {
   const GemmPlan& plan;
 };
 
-// Products summed in registers before they join the sum in memory. Relative RMS error at K = 4096 for chunks of 64, 128, 256 and
-// all: 2.1e-7, 2.3e-7, 3.0e-7, 11.6e-7 (OpenBLAS and oneDNN 3.6e-7); mean speed in alternate runs 157, 165, 164, 161 GFLOP/s.
-// A multiple of 4 keeps the unrolled loop whole.
-inline constexpr int64_t kDepthChunk = 128;
-inline constexpr int64_t kFloatsPerLine = 16;
-
 }  // namespace pointmap::cpu
 #endif
 
@@ -152,7 +146,7 @@ void multiply_panel(const GemmJob& job, const PackedBlock& block, int64_t weight
       step.a = block.rows + (i * depth + k) * kTileRows;
       step.sums = block.sums + i * kTileRows * kPanelWidth;
       step.prefetch = next_w + i * chunk / 2 * step.prefetch_floats;
-      tile_for(output.num_rows)(step);
+      tile_for<1>(output.num_rows)(step);
       if (k + chunk == depth) finish_tile<kActivation>(output, bias, step.sums);
     }
   }

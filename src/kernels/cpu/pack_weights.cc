@@ -16,31 +16,12 @@ void gather_row(const WeightSource& s, int64_t first, const Read& read, float* r
   }
 }
 
-// Column n of group g as K floats.
-void read_row(const WeightSource& s, int64_t g, int64_t n, float* row) {
-  const int64_t first = g * s.group_stride + n * s.column_stride;
-  if (s.weight.dtype() == DType::kF32) {
-    const float* values = s.weight.data<float>();
-    gather_row(
-        s, first, [values](int64_t i) { return values[i]; }, row);
-    return;
-  }
-  const auto* bits = static_cast<const uint16_t*>(s.weight.raw());
-  if (s.weight.dtype() == DType::kF16) {
-    gather_row(
-        s, first, [bits](int64_t i) { return float_from_f16(bits[i]); }, row);
-  } else {
-    gather_row(
-        s, first, [bits](int64_t i) { return float_from_bf16(bits[i]); }, row);
-  }
-}
-
 // A vector of num_columns numbers of any type; none when it is empty.
 std::vector<float> read_columns(TensorView vector) {
   std::vector<float> values;
   if (vector.empty()) return values;
   values.resize(static_cast<size_t>(vector.shape()[0]));
-  read_row({.weight = vector, .bias = {}, .scale = {}, .num_channels = vector.shape()[0]}, 0, 0, values.data());
+  read_weight_row({.weight = vector, .bias = {}, .scale = {}, .num_channels = vector.shape()[0]}, 0, 0, values.data());
   return values;
 }
 
@@ -63,6 +44,24 @@ void scale_panel(const float* scales, int64_t num_columns, const PackedWeights& 
 }
 
 }  // namespace
+
+void read_weight_row(const WeightSource& s, int64_t g, int64_t n, float* row) {
+  const int64_t first = g * s.group_stride + n * s.column_stride;
+  if (s.weight.dtype() == DType::kF32) {
+    const float* values = s.weight.data<float>();
+    gather_row(
+        s, first, [values](int64_t i) { return values[i]; }, row);
+    return;
+  }
+  const auto* bits = static_cast<const uint16_t*>(s.weight.raw());
+  if (s.weight.dtype() == DType::kF16) {
+    gather_row(
+        s, first, [bits](int64_t i) { return float_from_f16(bits[i]); }, row);
+  } else {
+    gather_row(
+        s, first, [bits](int64_t i) { return float_from_bf16(bits[i]); }, row);
+  }
+}
 
 WeightSource linear_source(TensorView weight, TensorView bias) {
   const Shape& s = weight.shape();
@@ -129,7 +128,7 @@ PackedWeights pack_weights(const WeightSource& s, const OpsContext& context) {
         rows[static_cast<size_t>(i)] = s.weight.data<float>() + group * s.group_stride + (first_column + i) * s.column_stride;
       } else {
         float* row = zeros + (i + 1) * depth;
-        read_row(s, group, first_column + i, row);
+        read_weight_row(s, group, first_column + i, row);
         rows[static_cast<size_t>(i)] = row;
       }
     }

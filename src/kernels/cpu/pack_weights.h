@@ -26,6 +26,9 @@ WeightSource linear_source(TensorView weight, TensorView bias);          // [N, 
 WeightSource conv_source(TensorView weight, TensorView bias);            // [O, I, kh, kw]; taps are the pixels of the kernel
 WeightSource conv_transpose_source(TensorView weight, TensorView bias);  // [I, O, k, k]; groups are the pixels of the kernel
 
+// Column n of group g as num_taps * num_channels floats.
+void read_weight_row(const WeightSource& source, int64_t group, int64_t column, float* row);
+
 // Memory from the weights arena. 16-bit sources give the bits that their widened values would.
 PackedWeights pack_weights(const WeightSource& source, const OpsContext& context);
 
