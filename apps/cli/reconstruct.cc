@@ -67,6 +67,15 @@ std::set<ExportFormat> chosen_formats(const std::string& text, Reconstruction& r
   return formats;
 }
 
+// What export_scene would refuse after minutes of work.
+void check_cameras_for_formats(const Arguments& arguments, const ModelInfo& model) {
+  if (arguments.pose || model.family != "dust3r" || arguments.formats == "all") return;
+  for (const ExportFormat format : parse_formats(arguments.formats)) {
+    if (!needs_cameras(format)) continue;
+    throw Error{kInvalidArgument, "--formats " + std::string(export_format_name(format)) + " needs cameras, which --no-pose leaves out"};
+  }
+}
+
 int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   const std::string model = model_or_default(arguments.model, arguments.quiet);
   StatusLine status(arguments.quiet);
@@ -75,6 +84,7 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   Reconstructor reconstructor = Reconstructor::open(
       model, {.num_threads = arguments.num_threads, .precision = arguments.precision, .memory_limit_bytes = arguments.memory_limit_bytes});
   if (!arguments.quiet) std::cerr << "licence of the weights: " << reconstructor.model().license << "\n";
+  check_cameras_for_formats(arguments, reconstructor.model());
   const std::vector<std::string> listed = find_photos(arguments.photos);
   const std::vector<std::string> names = choose_photos(listed, arguments.choice);
   std::vector<Photo> photos;

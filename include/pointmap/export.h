@@ -31,7 +31,9 @@ PointSource parse_point_source(std::string_view name);
 enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture, kColmap, kNerfstudio, kTum };
 
 std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth", "picture", "colmap", "nerfstudio", "tum"
-std::vector<std::string_view> export_format_names();       // all of them
+// Whether a scene without cameras cannot be written so.
+bool needs_cameras(ExportFormat format);
+std::vector<std::string_view> export_format_names();  // all of them
 
 // Some of these names separated by commas, in any order, or "all". Throws Error{kInvalidArgument} naming the word and listing the names.
 std::set<ExportFormat> parse_formats(std::string_view text);

@@ -30,6 +30,10 @@ std::string_view export_format_name(ExportFormat format) {
   return exporters()[static_cast<size_t>(format)].name;
 }
 
+bool needs_cameras(ExportFormat format) {
+  return exporters()[static_cast<size_t>(format)].refusal != nullptr;
+}
+
 std::vector<std::string_view> export_format_names() {
   std::vector<std::string_view> names;
   for (const Exporter& exporter : exporters()) names.push_back(exporter.name);
