@@ -28,6 +28,8 @@ struct Arguments {
   std::string precision = "fp32";
   std::string formats = "npz,ply,glb";
   std::string depth_formats = "png16";
+  bool normals = false;
+  bool glb_mesh = false;
   int num_threads = 0;
   double percentile = 0;
   uint64_t memory_limit_bytes = 0;
@@ -104,7 +106,9 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
                                                         .filter = {.percentile = arguments.percentile},
                                                         .points = parse_point_source(arguments.points),
                                                         .depth_formats = parse_depth_formats(arguments.depth_formats),
-                                                        .generator = "pointmap " + std::string(version())});
+                                                        .generator = "pointmap " + std::string(version()),
+                                                        .ply_normals = arguments.normals,
+                                                        .glb_mesh = arguments.glb_mesh});
   const std::chrono::duration<double, std::milli> export_time = std::chrono::steady_clock::now() - export_start;
   run.report.stages.push_back({"export", export_time.count()});
   const std::string report = report_json(reconstructor.model(), run, files);
@@ -169,6 +173,9 @@ void add_reconstruct(CLI::App& app, Context& context) {
                    "Of depth: all, or some of " + CLI::detail::join(depth_format_names(), ", ") + "; png16 has a scale in depth.json")
       ->check(check_with(parse_depth_formats))
       ->capture_default_str();
+  command->add_flag("--normals", arguments->normals, "Normals in ply, from the neighbouring pixels and towards the camera");
+  command->add_flag("--glb-mesh", arguments->glb_mesh,
+                    "Triangles between neighbouring pixels in glb instead of points; none across a jump in depth");
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")
       ->transform(CLI::AsSizeValue(false));
   command->add_flag("--raw", arguments->raw, "Also write the network's values before activation");

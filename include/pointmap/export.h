@@ -51,6 +51,9 @@ struct ExportOptions {
   PointSource points = PointSource::kAuto;                      // of the same
   std::set<DepthFormat> depth_formats = {DepthFormat::kPng16};  // of depth, at least one
   std::string generator = "pointmap";                           // program and version, written into every file that has a place for it
+  bool ply_normals = false;  // nx ny nz too: from the neighbouring pixels, towards the camera, 0 0 0 where none is near enough
+  // Triangles between neighbouring kept pixels instead of points; none across a jump in depth, and without points that are in no triangle.
+  bool glb_mesh = false;
   int npz_deflate_level = 0;
 };
 
@@ -77,8 +80,8 @@ std::vector<RefusedFormat> refused_formats(const Scene& scene);
 // Writes scene.npz, scene.ply, scene.glb, depth_N.png (.pfm, .exr, .npy) and conf_N.png with depth.json, cloud.png (photo, depth and cloud
 // side by side), colmap/ (a sparse model, binary in sparse/0 and as text in sparse_text/0), transforms.json (nerfstudio) and trajectory.txt
 // (TUM) into `folder`, which is made if it is missing; files of the same name are replaced, each in one step. Throws
-// Error{kInvalidArgument} for a scene that is not whole, for a filter out of range, when a point cloud would be empty, for points from
-// depth of a view without depth and camera, and for a format that refused_formats names, all of it before the first file appears;
+// Error{kInvalidArgument} for a scene that is not whole, for a filter out of range, when a point cloud or a mesh would be empty, for points
+// from depth of a view without depth and camera, and for a format that refused_formats names, all of it before the first file appears;
 // Error{kIoError, kNotFound} naming the path.
 std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
 

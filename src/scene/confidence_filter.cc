@@ -1,7 +1,9 @@
 #include "scene/confidence_filter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "base/check.h"
@@ -77,6 +79,13 @@ void check_scene(const Scene& scene) {
     const SceneView& view = scene.views[i];
     if (view.status == "ok" || !view.points.empty()) check_view(view, i);
   }
+}
+
+std::string kept_description(const PointSelection& selection) {
+  std::array<char, 32> limit;
+  std::snprintf(limit.data(), limit.size(), "%g", static_cast<double>(selection.min_confidence));
+  return "kept " + std::to_string(selection.num_kept) + " of " + std::to_string(selection.num_total) + " pixels: finite, of confidence " +
+         limit.data() + " or more";
 }
 
 PointSelection select_points(const Scene& scene, const ConfidenceFilter& filter) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "pointmap/export.h"
@@ -22,6 +23,9 @@ struct PointSelection {
 // Keeps at least one point whenever there is a finite one; num_kept is 0 only when there is none.
 // Throws Error{kInvalidArgument} for a percentile outside 0 to 100 and for a scene that check_scene refuses.
 PointSelection select_points(const Scene& scene, const ConfidenceFilter& filter);
+
+// "kept 9 of 12 pixels: finite, of confidence 3 or more", for people.
+std::string kept_description(const PointSelection& selection);
 
 // Which pixels count at all: [H, W], 1 where the photo is shown and the view's mask, if it has one, takes the pixel in.
 std::vector<uint8_t> valid_mask(const SceneView& view);

@@ -2,14 +2,14 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
-#include "scene/point_cloud.h"
+#include "scene/exporters.h"
 
 namespace pointmap {
 
-// The scene says where the cameras are. asset.extras say generator, model, sources and convention. Throws Error{kLimitExceeded} beyond 4
-// GiB, Error{kIoError, kNotFound} naming the path.
-void export_glb(const PointCloud& cloud, const Scene& scene, const std::string& generator, const std::filesystem::path& path);
+// The job's cloud, or its mesh where the options ask for one; the scene says where the cameras are. asset.extras say generator, model,
+// sources, convention and, as `points` and `pixels`, how many points were kept of how many. Throws Error{kLimitExceeded} beyond 4 GiB,
+// Error{kIoError, kNotFound} naming the path.
+void export_glb(const ExportJob& job, const std::filesystem::path& path);
 
 }  // namespace pointmap

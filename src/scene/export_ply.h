@@ -2,13 +2,13 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
-#include "scene/point_cloud.h"
+#include "scene/exporters.h"
 
 namespace pointmap {
 
-// Header comments say generator, model and convention. Throws Error{kIoError, kNotFound} naming the path.
-void export_ply(const PointCloud& cloud, const Scene& scene, const std::string& generator, const std::filesystem::path& path);
+// The job's cloud, with normals (see surface_normals) where its options ask for them. Header comments say generator, model, convention and
+// how many points were kept of how many. Throws Error{kIoError, kNotFound} naming the path.
+void export_ply(const ExportJob& job, const std::filesystem::path& path);
 
 }  // namespace pointmap

@@ -81,10 +81,18 @@ std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folde
   const Scene& shown = from_depth ? *from_depth : scene;
   const PointSelection selection = wants_cloud ? select_points(shown, options.filter) : PointSelection{};
   const PointCloud cloud = wants_cloud ? gather_points(shown, selection) : PointCloud{};
+  const bool wants_mesh = options.glb_mesh && options.formats.contains(ExportFormat::kGlb);
+  const SurfaceMesh mesh = wants_mesh ? surface_mesh(shown, selection) : SurfaceMesh{};
   make_folder(folder);
 
-  const ExportJob job = {
-      .scene = scene, .shown = shown, .source = source, .selection = selection, .cloud = cloud, .folder = folder, .options = options};
+  const ExportJob job = {.scene = scene,
+                         .shown = shown,
+                         .source = source,
+                         .selection = selection,
+                         .cloud = cloud,
+                         .mesh = mesh,
+                         .folder = folder,
+                         .options = options};
   std::vector<ExportedFile> files;
   for (const Exporter& exporter : exporters()) {
     if (!is_wanted(exporter)) continue;

@@ -90,8 +90,26 @@ TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
   EXPECT_EQ(files[4].num_kept, 4u) << "pixels with confidence";
   EXPECT_EQ(files[5].num_kept, 8u);
   EXPECT_THAT(content("scene.ply"), HasSubstr("element vertex 9\n"));
+  EXPECT_THAT(content("scene.ply"), HasSubstr("comment kept 9 of 12 pixels: finite, of confidence 7 or more\n"));
+  EXPECT_THAT(content("scene.ply"), testing::Not(HasSubstr("nx")));
+  EXPECT_THAT(content("scene.glb"), HasSubstr("\"pixels\":12,\"points\":9"));
+  EXPECT_THAT(content("scene.glb"), HasSubstr("kept 9 of 12 pixels"));
   EXPECT_THAT(content("scene.glb"), HasSubstr("\"count\":9"));
   EXPECT_THAT(content("scene.glb"), HasSubstr("model tiny, views 'photo.jpg' 'photo.jpg'"));
+}
+
+TEST_F(ExportScene, NormalsAndAMeshOnRequest) {
+  const auto files =
+      export_scene(counting_scene(), folder_,
+                   {.formats = parse_formats("ply,glb"), .filter = {.percentile = 50}, .ply_normals = true, .glb_mesh = true});
+  EXPECT_EQ(files[0].num_kept, 8u);
+  EXPECT_THAT(content("scene.ply"),
+              HasSubstr("property float z\nproperty float nx\nproperty float ny\nproperty float nz\nproperty uchar red\n"));
+  EXPECT_THAT(content("scene.ply"), HasSubstr("comment nx ny nz: across"));
+  EXPECT_EQ(files[1].num_kept, 8u) << "all of view 2: a band of 2 x 4";
+  EXPECT_EQ(files[1].num_total, 16u);
+  EXPECT_THAT(content("scene.glb"), HasSubstr("\"mode\":4"));
+  EXPECT_THAT(content("scene.glb"), HasSubstr("\"count\":18")) << "corners of two triangles in each of three squares";
 }
 
 // A camera two pixels wide at (1, 0, 0), looking along the world's x; depth 2 everywhere.
@@ -171,20 +189,12 @@ TEST_F(ExportScene, WritesNothingThatWasNotAskedFor) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
-TEST_F(ExportScene, IsReproducible) {
-  const ExportOptions options{.formats = parse_formats("npz,ply,glb,depth,picture")};
-  const auto files = export_scene(counting_scene(), folder_, options);
-  std::vector<std::string> first;
-  for (const ExportedFile& file : files) first.push_back(content(file.path.filename()));
-  export_scene(counting_scene(), folder_, options);
-  for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(content(files[i].path.filename()), first[i]) << files[i].path;
-}
-
 TEST_F(ExportScene, LeavesNothingBehindWhenItRefuses) {
   Scene scene = counting_scene();
   for (SceneView& view : scene.views) view.confidence.assign(8, std::nanf(""));
   EXPECT_THROW(export_scene(scene, folder_), Error);
   EXPECT_THROW(export_scene(counting_scene(), folder_, {.filter = {.percentile = 101}}), Error);
+  EXPECT_THROW(export_scene(counting_scene(), folder_, {.filter = {.percentile = 100}, .glb_mesh = true}), Error) << "one point";
   EXPECT_FALSE(fs::exists(folder_));
   EXPECT_NO_THROW(export_scene(scene, folder_, {.formats = {ExportFormat::kNpz}})) << "arrays may hold anything";
 }

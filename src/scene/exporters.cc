@@ -41,7 +41,7 @@ std::vector<ExportedFile> write_npz(const ExportJob& job) {
 
 std::vector<ExportedFile> write_ply(const ExportJob& job) {
   const fs::path path = job.folder / "scene.ply";
-  export_ply(job.cloud, job.scene, job.options.generator, path);
+  export_ply(job, path);
   ExportedFile file = written_cloud(path, ExportFormat::kPly, job);
   file.convention = point_convention(job.scene);
   return {file};
@@ -49,8 +49,9 @@ std::vector<ExportedFile> write_ply(const ExportJob& job) {
 
 std::vector<ExportedFile> write_glb(const ExportJob& job) {
   const fs::path path = job.folder / "scene.glb";
-  export_glb(job.cloud, job.scene, job.options.generator, path);
+  export_glb(job, path);
   ExportedFile file = written_cloud(path, ExportFormat::kGlb, job);
+  if (job.options.glb_mesh) file.num_kept = job.mesh.vertices.size();
   file.convention = point_convention(job.scene) + "; the root node turns that to glTF's axes, y up and z backward";
   return {file};
 }

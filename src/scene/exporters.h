@@ -11,6 +11,7 @@
 #include "scene/confidence_filter.h"
 #include "scene/point_cloud.h"
 #include "scene/scene.h"
+#include "scene/surface_mesh.h"
 
 namespace pointmap {
 
@@ -21,6 +22,7 @@ struct ExportJob {
   PointSource source = PointSource::kHead;
   const PointSelection& selection;  // of `shown`; empty unless some exporter wants_cloud
   const PointCloud& cloud;
+  const SurfaceMesh& mesh;  // of the same; empty unless glb_mesh is asked for
   const std::filesystem::path& folder;
   const ExportOptions& options;
 };

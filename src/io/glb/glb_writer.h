@@ -1,9 +1,10 @@
-// Writes point clouds as GLB (binary glTF 2.0), which web viewers and Blender open.
+// Writes point clouds and meshes as GLB (binary glTF 2.0), which web viewers and Blender open.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 
@@ -24,11 +25,20 @@ struct GlbCamera {
   std::array<std::array<float, 3>, 4> base_corners = {};  // of the pyramid, around, in the camera's own frame; its tip is the camera
 };
 
-// One POINTS primitive under a root node whose matrix diag(1, -1, -1) turns camera axes into glTF's (y up, looking along -z).
-// Cameras are nodes below that root. `source` goes to asset.extras with that convention: what the points are and whose frame they are in.
-// Throws Error{kInvalidArgument} for no points (glTF cannot hold none), spans that disagree or a number that is not finite,
-// Error{kLimitExceeded} beyond the 4 GiB that GLB can hold, Error{kIoError, kNotFound} naming the path.
-void write_glb(const std::filesystem::path& path, const GlbPoints& points, const std::string& source,
-               std::span<const GlbCamera> cameras = {});
+// What goes into a file.
+struct GlbContent {
+  GlbPoints points;
+  std::span<const uint32_t> triangles = {};  // [T, 3] places in points, counter-clockwise from the front; empty: the points themselves
+  std::span<const GlbCamera> cameras = {};
+  std::string source = {};                      // what the points are and whose frame they are in, for asset.extras
+  std::map<std::string, uint64_t> counts = {};  // for asset.extras as well
+};
+
+// Below a root node whose matrix diag(1, -1, -1) turns camera axes into glTF's (y up, looking along -z): the node `points` or `mesh` with
+// one primitive, POINTS or TRIANGLES with 32-bit indices in the photo's colours, unlit and seen from both sides; `cameras`, a node each;
+// and `frusta`, their pyramids, in a node of their own so that one click hides them. Throws Error{kInvalidArgument} for no points (glTF
+// cannot hold none), spans that disagree, a triangle of points that are not there or a number that is not finite, Error{kLimitExceeded}
+// beyond the 4 GiB that GLB can hold, Error{kIoError, kNotFound} naming the path.
+void write_glb(const std::filesystem::path& path, const GlbContent& content);
 
 }  // namespace pointmap

@@ -61,7 +61,7 @@ std::vector<T> element(const tinygltf::Model& model, const tinygltf::Accessor& a
 TEST_F(GlbWriter, HoldsThePointsWithBoundsAndColours) {
   const std::vector<float> positions = {0.1f, -2, 3, 1e-7f, 5, -6, -7.25f, 0, 2};
   const std::vector<uint8_t> colors = {0, 128, 255, 1, 2, 3, 250, 251, 252};
-  write_glb(folder_ / "three.glb", {positions, colors}, "photo \"a\".jpg");
+  write_glb(folder_ / "three.glb", {.points = {positions, colors}});
   const tinygltf::Model model = load(folder_ / "three.glb");
   ASSERT_EQ(model.meshes.size(), 1u);
   ASSERT_EQ(model.meshes[0].primitives.size(), 1u);
@@ -90,7 +90,7 @@ TEST_F(GlbWriter, HoldsThePointsWithBoundsAndColours) {
 TEST_F(GlbWriter, TurnsCameraAxesIntoGltfAxes) {
   const std::vector<float> positions = {1, 2, 3};
   const std::vector<uint8_t> colors(3);
-  write_glb(folder_ / "one.glb", {positions, colors}, "photo \"a\".jpg");
+  write_glb(folder_ / "one.glb", {.points = {positions, colors}, .source = "photo \"a\".jpg", .counts = {{"points", 1}, {"pixels", 12}}});
   const tinygltf::Model model = load(folder_ / "one.glb");
   ASSERT_EQ(model.defaultScene, 0);
   ASSERT_THAT(model.scenes.at(0).nodes, ElementsAre(0));
@@ -101,7 +101,12 @@ TEST_F(GlbWriter, TurnsCameraAxesIntoGltfAxes) {
   EXPECT_EQ(row(1), -2);  // down becomes up
   EXPECT_EQ(row(2), -3);  // forward is -z
   EXPECT_EQ(row(3), 1);
-  EXPECT_EQ(model.nodes[0].mesh, 0);
+  const tinygltf::Node& points = model.nodes.at(static_cast<size_t>(model.nodes[0].children.at(0)));
+  EXPECT_EQ(points.name, "points");
+  EXPECT_EQ(points.mesh, 0);
+  EXPECT_TRUE(points.matrix.empty()) << "the root alone turns the axes";
+  EXPECT_EQ(model.asset.extras.Get("points").GetNumberAsInt(), 1);
+  EXPECT_EQ(model.asset.extras.Get("pixels").GetNumberAsInt(), 12);
   EXPECT_EQ(model.asset.version, "2.0");
   EXPECT_EQ(model.asset.extras.Get("source").Get<std::string>(), "photo \"a\".jpg");
   EXPECT_THAT(model.asset.extras.Get("convention").Get<std::string>(), HasSubstr("diag(1, -1, -1)"));
@@ -125,23 +130,32 @@ TEST_F(GlbWriter, CamerasAreNodesThatLookWhereTheyShould) {
                          .aspect = 1.5,
                          .base_corners = {{{-3, -2, 4}, {3, -2, 4}, {3, 2, 4}, {-3, 2, 4}}}};
   const std::vector<GlbCamera> cameras = {{.name = "first", .fov_y_rad = 1, .base_corners = turned.base_corners}, turned};
-  write_glb(folder_ / "cameras.glb", {positions, colors}, "", cameras);
+  write_glb(folder_ / "cameras.glb", {.points = {positions, colors}, .cameras = cameras});
   const tinygltf::Model model = load(folder_ / "cameras.glb");
   ASSERT_EQ(model.cameras.size(), 2u);
   EXPECT_EQ(model.cameras[1].type, "perspective");
   EXPECT_EQ(model.cameras[1].perspective.yfov, 1.25);
   EXPECT_EQ(model.cameras[1].perspective.aspectRatio, 1.5);
-  EXPECT_THAT(model.nodes.at(0).children, ElementsAre(1, 2));
-  const tinygltf::Node& node = model.nodes.at(2);
+  ASSERT_EQ(model.nodes.at(0).children.size(), 3u);
+  const auto child = [&](const tinygltf::Node& parent, size_t i) { return model.nodes.at(static_cast<size_t>(parent.children.at(i))); };
+  const tinygltf::Node all_cameras = child(model.nodes[0], 1), all_frusta = child(model.nodes[0], 2);
+  EXPECT_EQ(all_cameras.name, "cameras");
+  EXPECT_EQ(all_frusta.name, "frusta") << "in a node of their own";
+  EXPECT_EQ(all_cameras.children.size(), 2u);
+  EXPECT_EQ(all_frusta.children.size(), 2u);
+  const tinygltf::Node node = child(all_cameras, 1), frustum = child(all_frusta, 1);
   EXPECT_EQ(node.name, "turned");
   EXPECT_EQ(node.camera, 1);
+  EXPECT_EQ(node.mesh, -1);
+  EXPECT_EQ(frustum.camera, -1);
+  EXPECT_EQ(frustum.matrix, node.matrix);
   // glTF cameras look along their -z with y up; our world (x, y, z) is glTF's (x, -y, -z).
   const auto in_gltf = [&](const std::array<double, 3>& local) { return moved(model.nodes[0].matrix, moved(node.matrix, local)); };
   EXPECT_THAT(in_gltf({0, 0, 0}), ElementsAre(1, -2, -3));
   EXPECT_THAT(in_gltf({0, 0, -1}), ElementsAre(2, -2, -3)) << "forward is the world's x";
   EXPECT_THAT(in_gltf({0, 1, 0}), ElementsAre(1, -1, -3)) << "up is up";
   // The pyramid: lines from the camera to its base and around it.
-  const tinygltf::Primitive& lines = model.meshes.at(static_cast<size_t>(node.mesh)).primitives.at(0);
+  const tinygltf::Primitive& lines = model.meshes.at(static_cast<size_t>(frustum.mesh)).primitives.at(0);
   EXPECT_EQ(lines.mode, TINYGLTF_MODE_LINE);
   const tinygltf::Accessor& indices = model.accessors.at(static_cast<size_t>(lines.indices));
   ASSERT_EQ(indices.count, 16u);
@@ -157,11 +171,40 @@ TEST_F(GlbWriter, CamerasAreNodesThatLookWhereTheyShould) {
   EXPECT_THAT(element<float>(model, vertices, 1), ElementsAre(-3, 2, -4)) << "(-3, -2, 4) in glTF's camera axes";
 }
 
+TEST_F(GlbWriter, AMeshHasTrianglesInThePhotosColours) {
+  const std::vector<float> positions = {0, 0, 2, 1, 0, 2, 0, 1, 2, 1, 1, 2.5f};
+  const std::vector<uint8_t> colors = {0, 128, 255, 1, 2, 3, 250, 251, 252, 9, 9, 9};
+  const std::vector<uint32_t> triangles = {0, 2, 1, 1, 2, 3};
+  const std::vector<GlbCamera> cameras = {
+      {.name = "eye", .fov_y_rad = 1, .base_corners = {{{-3, -2, 4}, {3, -2, 4}, {3, 2, 4}, {-3, 2, 4}}}}};
+  write_glb(folder_ / "mesh.glb", {.points = {positions, colors}, .triangles = triangles, .cameras = cameras});
+  const tinygltf::Model model = load(folder_ / "mesh.glb");
+  const tinygltf::Node& node = model.nodes.at(static_cast<size_t>(model.nodes.at(0).children.at(0)));
+  EXPECT_EQ(node.name, "mesh");
+  const tinygltf::Primitive& primitive = model.meshes.at(static_cast<size_t>(node.mesh)).primitives.at(0);
+  EXPECT_EQ(primitive.mode, TINYGLTF_MODE_TRIANGLES);
+  const tinygltf::Accessor& indices = model.accessors.at(static_cast<size_t>(primitive.indices));
+  EXPECT_EQ(indices.componentType, TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT);
+  EXPECT_EQ(model.bufferViews.at(static_cast<size_t>(indices.bufferView)).target, TINYGLTF_TARGET_ELEMENT_ARRAY_BUFFER);
+  ASSERT_EQ(indices.count, triangles.size());
+  for (size_t i = 0; i < triangles.size(); ++i) EXPECT_EQ(element<uint32_t>(model, indices, i)[0], triangles[i]);
+  EXPECT_THAT(element<uint8_t>(model, model.accessors.at(primitive.attributes.at("COLOR_0")), 2), ElementsAre(250, 251, 252, 255));
+  EXPECT_THAT(element<float>(model, model.accessors.at(primitive.attributes.at("POSITION")), 3), ElementsAre(1, 1, 2.5f));
+  const tinygltf::Material& material = model.materials.at(static_cast<size_t>(primitive.material));
+  EXPECT_TRUE(material.doubleSided);
+  EXPECT_TRUE(material.extensions.contains("KHR_materials_unlit"));
+  EXPECT_THAT(model.extensionsUsed, ElementsAre("KHR_materials_unlit"));
+  // The pyramid's bytes come after the triangles'.
+  const tinygltf::Primitive& lines = model.meshes.at(1).primitives.at(0);
+  EXPECT_THAT(element<float>(model, model.accessors.at(lines.attributes.at("POSITION")), 4), ElementsAre(-3, -2, -4));
+  EXPECT_EQ(element<uint16_t>(model, model.accessors.at(static_cast<size_t>(lines.indices)), 15)[0], 1);
+}
+
 TEST_F(GlbWriter, RefusesCamerasThatGltfCannotHold) {
   const std::vector<float> positions = {1, 2, 3};
   const std::vector<uint8_t> colors(3);
   const auto refused = [&](const GlbCamera& camera) {
-    EXPECT_THROW(write_glb(folder_ / "bad.glb", {positions, colors}, "", std::span(&camera, 1)), Error);
+    EXPECT_THROW(write_glb(folder_ / "bad.glb", {.points = {positions, colors}, .cameras = std::span(&camera, 1)}), Error);
   };
   refused({.name = "no field of view"});
   refused({.name = "nowhere", .position = {std::nan(""), 0, 0}, .fov_y_rad = 1});
@@ -172,20 +215,23 @@ TEST_F(GlbWriter, RefusesCamerasThatGltfCannotHold) {
 TEST_F(GlbWriter, TakesASourceThatIsNotUtf8) {
   const std::vector<float> positions = {1, 2, 3};
   const std::vector<uint8_t> colors(3);
-  write_glb(folder_ / "latin1.glb", {positions, colors},
-            "gr\xFC\xDF"
-            "e.jpg");
+  write_glb(folder_ / "latin1.glb", {.points = {positions, colors},
+                                     .source = "gr\xFC\xDF"
+                                               "e.jpg"});
   EXPECT_EQ(load(folder_ / "latin1.glb").accessors.size(), 2u);
 }
 
 TEST_F(GlbWriter, RefusesWhatGltfCannotHold) {
   std::vector<float> positions = {1, 2, 3};
   const std::vector<uint8_t> colors(3);
-  EXPECT_THROW(write_glb(folder_ / "bad.glb", {}, ""), Error);
-  EXPECT_THROW(write_glb(folder_ / "bad.glb", {positions, {}}, ""), Error);
-  EXPECT_THROW(write_glb(folder_ / "bad.glb", {std::span(positions).first(2), colors}, ""), Error);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {}), Error);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {.points = {positions, {}}}), Error);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {.points = {std::span(positions).first(2), colors}}), Error);
+  const std::vector<uint32_t> missing = {0, 0, 1}, two = {0, 0};
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {.points = {positions, colors}, .triangles = missing}), Error);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {.points = {positions, colors}, .triangles = two}), Error);
   positions[1] = std::nanf("");
-  EXPECT_THROW(write_glb(folder_ / "bad.glb", {positions, colors}, ""), Error);
+  EXPECT_THROW(write_glb(folder_ / "bad.glb", {.points = {positions, colors}}), Error);
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 

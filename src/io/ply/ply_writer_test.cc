@@ -24,6 +24,7 @@ using testing::ElementsAre;
 struct ParsedPly {
   std::vector<std::string> comments;
   size_t num_vertices = 0;
+  std::vector<std::string> names;                        // of the properties, in order
   std::map<std::string, std::string> type_of;            // by property
   std::map<std::string, std::vector<double>> values_of;  // by property
 };
@@ -65,6 +66,7 @@ ParsedPly parse_ply(const fs::path& path) {
     } else {
       EXPECT_EQ(keyword, "property");
       properties.emplace_back(first, second);
+      ply.names.push_back(second);
     }
   }
   for (size_t i = 0; i < ply.num_vertices; ++i) {
@@ -104,6 +106,22 @@ TEST_F(PlyWriter, WritesEveryPropertyOfEveryPoint) {
   EXPECT_EQ(ply.type_of.at("x"), "float");
   EXPECT_EQ(ply.type_of.at("red"), "uchar");
   EXPECT_EQ(ply.type_of.at("confidence"), "float");
+  EXPECT_THAT(ply.names, ElementsAre("x", "y", "z", "red", "green", "blue", "confidence"));
+}
+
+TEST_F(PlyWriter, WritesNormalsBetweenPlaceAndColour) {
+  const std::vector<float> positions = {1, 2, 3, 4, 5, 6}, normals = {0, 0.6f, -0.8f, 0, 0, 0}, confidence = {7, 8};
+  const std::vector<uint8_t> colors = {9, 10, 11, 12, 13, 14};
+  write_ply(folder_ / "normals.ply", {positions, colors, confidence, normals});
+  const ParsedPly ply = parse_ply(folder_ / "normals.ply");
+  EXPECT_THAT(ply.names, ElementsAre("x", "y", "z", "nx", "ny", "nz", "red", "green", "blue", "confidence"));
+  EXPECT_THAT(ply.values_of.at("nx"), ElementsAre(0, 0));
+  EXPECT_THAT(ply.values_of.at("ny"), ElementsAre(0.6f, 0));
+  EXPECT_THAT(ply.values_of.at("nz"), ElementsAre(-0.8f, 0));
+  EXPECT_THAT(ply.values_of.at("z"), ElementsAre(3, 6));
+  EXPECT_THAT(ply.values_of.at("blue"), ElementsAre(11, 14));
+  EXPECT_THAT(ply.values_of.at("confidence"), ElementsAre(7, 8));
+  EXPECT_EQ(ply.type_of.at("nx"), "float");
 }
 
 TEST_F(PlyWriter, KeepsOrderAcrossBlocks) {
@@ -135,6 +153,7 @@ TEST_F(PlyWriter, RefusesSpansThatDisagree) {
   const std::vector<uint8_t> colors(3);
   EXPECT_THROW(write_ply(folder_ / "bad.ply", {three, colors, three}), Error);
   EXPECT_THROW(write_ply(folder_ / "bad.ply", {three, {}, std::span(three).first(1)}), Error);
+  EXPECT_THROW(write_ply(folder_ / "bad.ply", {three, colors, std::span(three).first(1), std::span(three).first(1)}), Error);
   const std::vector<std::string> comments = {"two\nlines"};
   EXPECT_THROW(write_ply(folder_ / "bad.ply", {}, comments), Error);
   EXPECT_TRUE(fs::is_empty(folder_));
