@@ -98,7 +98,7 @@ RULES = {
     MODELS: Rule(5, (PAGE,)),
     EVAL: Rule(5, (PAGE,)),
     PHOTOS: Rule(5),
-    KNOWN: Rule(5, (CAMERA, PHOTOS)),
+    KNOWN: Rule(5, (CAMERA, PHOTOS, VIEW_TRANSFORM)),
     "src/base": Rule(0, (ERROR, PROGRESS), packages=("os",), cc_packages=("intrinsics",)),
     "src/tensor": Rule(1, (BASE,)),
     "src/io/safetensors": io_rule(cc_packages=("json", "openssl"), one_package_per_file=True),  # openssl: the identity of weights is their SHA-256

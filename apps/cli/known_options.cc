@@ -26,6 +26,15 @@ std::string check_intrinsics(const std::string& entry) {
   }
 }
 
+std::string check_distance(const std::string& text) {
+  try {
+    parse_distance(text);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 // From what is said of each listed photo to what is said of each photo of the run. One entry is for all.
 template <typename T>
 std::vector<T> of_photos(const std::vector<T>& entries, const char* what, const std::vector<std::string>& listed,
@@ -53,6 +62,26 @@ void add_known_options(CLI::App& command, KnownArguments& arguments) {
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--shared-intrinsics", arguments.shared_intrinsics, "One lens made all photos: one focal length for all views")
       ->excludes(intrinsics);
+  command
+      .add_option("--masks", arguments.masks,
+                  "A folder with a picture for each photo, of the photo's name and size; what is black in it takes no part")
+      ->check(CLI::ExistingDirectory);
+  CLI::Option* poses =
+      command
+          .add_option("--poses", arguments.poses,
+                      "Known cameras in metres, camera-to-world: a TUM trajectory with a line for each photo, or a transforms.json")
+          ->check(CLI::ExistingFile);
+  CLI::Option* baseline =
+      command.add_option("--baseline", arguments.baseline_metres, "Metres between the first two cameras: everything comes out in metres")
+          ->check(CLI::PositiveNumber)
+          ->excludes(poses);
+  command
+      .add_option("--distance", arguments.distance,
+                  "P,Q,METRES: metres between the points that two pixels show, each U:V of the first photo or N:U:V of view N; everything "
+                  "comes out in metres")
+      ->check(check_distance)
+      ->excludes(poses)
+      ->excludes(baseline);
 }
 
 KnownInputs known_inputs(const KnownArguments& arguments, const std::vector<std::string>& listed, const std::vector<std::string>& photos) {
@@ -64,6 +93,10 @@ KnownInputs known_inputs(const KnownArguments& arguments, const std::vector<std:
   }
   known.intrinsics = of_photos(intrinsics, "intrinsics", listed, photos);
   known.shared_intrinsics = arguments.shared_intrinsics;
+  if (!arguments.masks.empty()) known.masks = find_masks(arguments.masks, photos);
+  if (!arguments.poses.empty()) known.poses = read_poses(arguments.poses, photos, listed);
+  known.baseline_metres = arguments.baseline_metres;
+  if (!arguments.distance.empty()) known.distance = parse_distance(arguments.distance);
   return known;
 }
 

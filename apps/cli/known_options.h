@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace pointmap::cli {
 struct KnownArguments {
   std::vector<std::string> intrinsics;
   bool shared_intrinsics = false;
+  std::string masks;
+  std::string poses;
+  std::string distance;
+  std::optional<double> baseline_metres = {};
 };
 
 void add_known_options(CLI::App& command, KnownArguments& arguments);

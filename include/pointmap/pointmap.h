@@ -113,6 +113,12 @@ struct PoseReport {
 struct KnownReport {
   size_t num_intrinsics = 0;  // views
   bool shared_intrinsics = false;
+  size_t num_masks = 0;
+  size_t num_poses = 0;
+  std::string scale_from;    // "poses", "baseline", "distance"; empty when the scale is not known
+  std::string scale_status;  // of these "ok", or "failed": lengths are as the network said them, Scene::scale is unknown
+  std::string scale_reason;  // why it is not ok
+  double scale_factor = 1;   // metres per unit of the network
 };
 
 struct RunReport {

@@ -39,8 +39,10 @@ NetworkSize Dust3rRun::network_size() const {
 
 void Dust3rRun::check_options(const ReconstructOptions& options) const {
   const KnownInputs& known = options.known;
-  POINTMAP_CHECK(options.pose || (known.intrinsics.empty() && !known.shared_intrinsics),
-                 "known or shared intrinsics are for cameras: '" + model_.info().name + "' finds these only when asked for the pose");
+  const bool is_for_cameras =
+      !known.intrinsics.empty() || known.shared_intrinsics || !known.poses.world_from_cam.empty() || known.baseline_metres;
+  POINTMAP_CHECK(options.pose || !is_for_cameras, "known or shared intrinsics, known poses and a baseline are for cameras: '" +
+                                                      model_.info().name + "' finds these only when asked for the pose");
 }
 
 std::array<PatchGrid, 2> Dust3rRun::grids_of(const std::vector<RunView>& views) const {

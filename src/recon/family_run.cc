@@ -17,6 +17,7 @@ PatchGrid grid_of(const RunView& view, int64_t patch_size) {
 SceneView begin_view(RunView view) {
   SceneView result;
   result.source = std::move(view.source);
+  result.mask = std::move(view.known.mask);
   result.transform = view.prepared.transform;
   result.image = std::move(view.prepared.image);
   return result;

@@ -19,13 +19,15 @@ namespace pointmap {
 
 // What the caller knows of one photo.
 struct KnownView {
-  std::optional<Intrinsics> intrinsics;  // in pixels of the photo
+  std::optional<Intrinsics> intrinsics = {};  // in pixels of the photo
+  std::vector<uint8_t> mask = {};             // of the network's picture: see SceneView::mask
 };
 
 // A photo on its way to a view of the scene.
 struct RunView {
   std::string source;  // the file as the caller named it
   PreparedView prepared;
+  size_t photo = 0;  // its place among the caller's photos
   KnownView known = {};
 };
 

@@ -22,4 +22,7 @@ void check_known_views(const std::vector<RunView>& views, const KnownInputs& kno
 // says, of both axes, in pixels of the photos. known: of each view of the scene, in the photo's pixels.
 void replace_lenses(Scene& scene, const std::vector<KnownView>& known, bool shared, std::vector<std::string>& notes);
 
+// What is left to do when the scene is there, its views the photos' in their order: known poses, the scale, and the report about it all.
+void apply_known_inputs(Scene& scene, const KnownInputs& known, RunReport& report);
+
 }  // namespace pointmap

@@ -1,4 +1,6 @@
 // Which photos, in which order. See pointmap/photos.h.
+#include "recon/photo_list.h"
+
 #include <glob.h>
 
 #include <algorithm>
@@ -30,12 +32,6 @@ std::string_view take_number(std::string_view& text) {
   text.remove_prefix(digits.size());
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
   return digits;
-}
-
-bool is_photo_name(const std::string& name) {
-  std::string extension = fs::path(name).extension().string();
-  std::ranges::transform(extension, extension.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return !name.starts_with(".") && std::ranges::find(kExtensions, extension) != kExtensions.end();
 }
 
 std::vector<std::string> photos_in(const fs::path& folder) {
@@ -90,6 +86,12 @@ size_t index_of(const std::vector<std::string>& photos, const std::string& first
 }
 
 }  // namespace
+
+bool is_photo_name(const std::string& name) {
+  std::string extension = fs::path(name).extension().string();
+  std::ranges::transform(extension, extension.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return !name.starts_with(".") && std::ranges::find(kExtensions, extension) != kExtensions.end();
+}
 
 bool natural_less(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a, whole_b = b;

@@ -42,7 +42,10 @@ ordered_json pose_json(const std::optional<PoseReport>& pose) {
 }
 
 ordered_json known_json(const KnownReport& known) {
-  return {{"intrinsics", known.num_intrinsics}, {"shared_intrinsics", known.shared_intrinsics}};
+  return {{"intrinsics", known.num_intrinsics}, {"shared_intrinsics", known.shared_intrinsics},
+          {"masks", known.num_masks},           {"poses", known.num_poses},
+          {"scale_from", known.scale_from},     {"scale_status", known.scale_status},
+          {"scale_reason", known.scale_reason}, {"scale_factor", known.scale_factor}};
 }
 
 ordered_json stages_json(const RunReport& report) {

@@ -8,6 +8,7 @@
 #include "base/cpu_info.h"
 #include "base/process_memory.h"
 #include "recon/known_inputs.h"
+#include "recon/known_masks.h"
 
 namespace pointmap {
 namespace {
@@ -75,7 +76,8 @@ Session::Prepared Session::prepare(const std::vector<Photo>& photos, Preset pres
   });
   for (size_t i = 0; i < photos.size(); ++i) {
     if (!result.faults[i].empty()) continue;
-    result.views.push_back({.source = photos[i].name, .prepared = std::move(pictures[i]), .known = known_view(options.known, i)});
+    result.views.push_back(
+        {.source = photos[i].name, .prepared = std::move(pictures[i]), .photo = i, .known = known_view(options.known, i)});
   }
   if (family_->wants_one_size()) {
     std::vector<PreparedView*> all;
@@ -84,7 +86,19 @@ Session::Prepared Session::prepare(const std::vector<Photo>& photos, Preset pres
   }
   result.decode_ms = std::accumulate(decode_ms.begin(), decode_ms.end(), 0.0);
   result.prepare_ms = std::accumulate(prepare_ms.begin(), prepare_ms.end(), 0.0);
+  if (!options.known.masks.empty()) take_masks(result.views, options.known.masks, decode_options);
   return result;
+}
+
+void Session::take_masks(std::vector<RunView>& views, const std::vector<Photo>& masks, const DecodeOptions& decode_options) {
+  pool_.parallel_for(views.size(), [&](size_t v, size_t) {
+    RunView& view = views[v];
+    const Photo& mask = masks[view.photo];
+    if (mask.name.empty() && mask.bytes.empty()) return;
+    NetworkMask read = read_mask(mask, view.source, view.prepared.transform, decode_options);
+    view.known.mask = std::move(read.values);
+    if (!read.note.empty()) view.prepared.notes.push_back(std::move(read.note));
+  });
 }
 
 void Session::check_count(size_t num_photos, const std::string& what) const {
@@ -103,9 +117,6 @@ void Session::describe_run(const ReconstructOptions& options, Reconstruction& re
   report.num_threads = static_cast<int>(pool_.num_threads());
   report.precision = options_.precision;
   report.preset = options.preset;
-  report.known.num_intrinsics = static_cast<size_t>(
-      std::ranges::count_if(result.scene.views, [](const SceneView& v) { return v.camera && v.camera->intrinsics_known; }));
-  report.known.shared_intrinsics = options.known.shared_intrinsics;
   report.weights_bytes = weights_.bytes_in_use();
   report.activations_bytes = activations_.peak_bytes_in_use();
   report.peak_resident_bytes = read_process_memory().peak_resident_bytes;
@@ -145,6 +156,7 @@ Reconstruction Session::reconstruct(const std::vector<Photo>& photos, const Reco
 
   family_->run(*ops_, std::move(prepared.views), options, log, result);
   insert_skipped(photos, prepared.faults, result.scene.views);
+  apply_known_inputs(result.scene, options.known, report);
   options.progress.step("done", 1, 1);
   describe_run(options, result);
   return result;

@@ -32,6 +32,8 @@ class Session {
     double prepare_ms = 0;
   };
   Prepared prepare(const std::vector<Photo>& photos, Preset preset, const ReconstructOptions& options);
+  // After the pictures have the size that they will keep.
+  void take_masks(std::vector<RunView>& views, const std::vector<Photo>& masks, const DecodeOptions& decode_options);
   void check_count(size_t num_photos, const std::string& what) const;
   void describe_run(const ReconstructOptions& options, Reconstruction& result) const;
 
