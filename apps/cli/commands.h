@@ -22,6 +22,7 @@ void add_reconstruct(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
+void add_view(CLI::App& app, Context& context);
 void add_fetch(CLI::App& app, Context& context);
 void add_serve(CLI::App& app, Context& context);
 

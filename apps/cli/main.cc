@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   add_compare(app, context);
   add_eval(app, context);
   add_inspect(app, context);
+  add_view(app, context);
   add_fetch(app, context);
   add_serve(app, context);
   try {

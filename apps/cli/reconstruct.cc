@@ -30,6 +30,7 @@ struct Arguments {
   std::string depth_formats = "png16";
   bool normals = false;
   bool glb_mesh = false;
+  bool html = false;
   int num_threads = 0;
   double percentile = 0;
   uint64_t memory_limit_bytes = 0;
@@ -59,9 +60,10 @@ void print_summary(const Reconstruction& run, const std::vector<ExportedFile>& f
 }
 
 // "all" means all that this scene can be written in; a format that was named is wanted or the run has failed.
-std::set<ExportFormat> chosen_formats(const std::string& text, Reconstruction& run) {
-  std::set<ExportFormat> formats = parse_formats(text);
-  if (text != "all") return formats;
+std::set<ExportFormat> chosen_formats(const Arguments& arguments, Reconstruction& run) {
+  std::set<ExportFormat> formats = parse_formats(arguments.formats);
+  if (arguments.html) formats.insert(ExportFormat::kHtml);
+  if (arguments.formats != "all") return formats;
   for (const RefusedFormat& refused : refused_formats(run.scene)) {
     formats.erase(refused.format);
     run.report.notes.push_back("not exported: " + std::string(export_format_name(refused.format)) + ": " + refused.reason);
@@ -102,7 +104,7 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
   const auto export_start = std::chrono::steady_clock::now();
   status.step("export", 0, 1);
   const std::vector<ExportedFile> files = export_scene(run.scene, arguments.folder,
-                                                       {.formats = chosen_formats(arguments.formats, run),
+                                                       {.formats = chosen_formats(arguments, run),
                                                         .filter = {.percentile = arguments.percentile},
                                                         .points = parse_point_source(arguments.points),
                                                         .depth_formats = parse_depth_formats(arguments.depth_formats),
@@ -155,11 +157,7 @@ void add_reconstruct(CLI::App& app, Context& context) {
   add_preset_option(*command, arguments->preset);
   command->add_option("--precision", arguments->precision, "Arithmetic")->check(CLI::IsMember({"fp32"}))->capture_default_str();
   add_threads_option(*command, arguments->num_threads);
-  command
-      ->add_option("--conf-percentile", arguments->percentile,
-                   "Leave out points below this percentile of confidence (ply, glb, picture, colmap)")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
+  add_percentile_option(*command, arguments->percentile);
   command
       ->add_option(
           "--formats", arguments->formats,
@@ -176,6 +174,7 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_flag("--normals", arguments->normals, "Normals in ply, from the neighbouring pixels and towards the camera");
   command->add_flag("--glb-mesh", arguments->glb_mesh,
                     "Triangles between neighbouring pixels in glb instead of points; none across a jump in depth");
+  command->add_flag("--html", arguments->html, "Also write scene.html: a page that shows the points in a browser, without a network");
   command->add_option("--memory-limit", arguments->memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")
       ->transform(CLI::AsSizeValue(false));
   command->add_flag("--raw", arguments->raw, "Also write the network's values before activation");
@@ -183,12 +182,7 @@ void add_reconstruct(CLI::App& app, Context& context) {
       ->default_str("on");
   add_pose_mode_option(*command, arguments->pose_mode);
   add_known_options(*command, arguments->known);
-  command
-      ->add_option("--points", arguments->points,
-                   "Points of ply, glb, picture and colmap. head: as the network's head for points gave them; depth: from depth and "
-                   "camera, as upstream VGGT shows them; auto: depth for VGGT, head for DUSt3R")
-      ->check(CLI::IsMember({"auto", "head", "depth"}))
-      ->capture_default_str();
+  add_points_option(*command, arguments->points);
   command->add_flag("--json", arguments->json, "Print the report as JSON");
   command->add_flag("--quiet", arguments->quiet, "No progress and no summary");
   command->callback([arguments, &context] { context.run = [arguments, &context] { return run_reconstruct(*arguments, context.cancel); }; });

@@ -45,4 +45,22 @@ void add_threads_option(CLI::App& command, int& num_threads) {
       ->capture_default_str();
 }
 
+void add_percentile_option(CLI::App& command, double& percentile) {
+  command
+      .add_option("--conf-percentile", percentile,
+                  "Leave out points below this percentile of confidence (ply, glb, picture, colmap; html starts with it)")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+}
+
+void add_points_option(CLI::App& command, std::string& points) {
+  command
+      .add_option("--points", points,
+                  "Points of ply, glb, picture, colmap and html. head: as the network's head for points gave them; depth: from depth and "
+                  "camera, as upstream VGGT "
+                  "shows them; auto: depth for VGGT, head for DUSt3R")
+      ->check(CLI::IsMember({"auto", "head", "depth"}))
+      ->capture_default_str();
+}
+
 }  // namespace pointmap::cli

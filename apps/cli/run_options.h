@@ -1,4 +1,4 @@
-// The options that every command has that runs a model.
+// Options that several commands have.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,5 +18,7 @@ void add_pose_mode_option(CLI::App& command, std::string& pose_mode);
 // Empty for "auto": what suits the model.
 std::optional<PoseMode> pose_mode_or_default(const std::string& pose_mode);
 void add_threads_option(CLI::App& command, int& num_threads);
+void add_percentile_option(CLI::App& command, double& percentile);
+void add_points_option(CLI::App& command, std::string& points);
 
 }  // namespace pointmap::cli

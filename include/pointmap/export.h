@@ -28,9 +28,10 @@ enum class PointSource {
 // "auto", "head", "depth". Throws Error{kInvalidArgument} naming the word and listing the names.
 PointSource parse_point_source(std::string_view name);
 
-enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture, kColmap, kNerfstudio, kTum };
+enum class ExportFormat { kNpz, kPly, kGlb, kDepth, kPicture, kColmap, kNerfstudio, kTum, kHtml };
 
-std::string_view export_format_name(ExportFormat format);  // "npz", "ply", "glb", "depth", "picture", "colmap", "nerfstudio", "tum"
+// "npz", "ply", "glb", "depth", "picture", "colmap", "nerfstudio", "tum", "html"
+std::string_view export_format_name(ExportFormat format);
 // Whether a scene without cameras cannot be written so.
 bool needs_cameras(ExportFormat format);
 std::vector<std::string_view> export_format_names();  // all of them
@@ -47,8 +48,8 @@ std::set<DepthFormat> parse_depth_formats(std::string_view text);  // as parse_f
 
 struct ExportOptions {
   std::set<ExportFormat> formats = {ExportFormat::kNpz, ExportFormat::kPly, ExportFormat::kGlb};
-  ConfidenceFilter filter = {};                                 // of ply, glb, picture and colmap; npz and depth are complete
-  PointSource points = PointSource::kAuto;                      // of the same
+  ConfidenceFilter filter = {};             // of ply, glb, picture and colmap; html starts with it; npz and depth are complete
+  PointSource points = PointSource::kAuto;  // of these and html
   std::set<DepthFormat> depth_formats = {DepthFormat::kPng16};  // of depth, at least one
   std::string generator = "pointmap";                           // program and version, written into every file that has a place for it
   bool ply_normals = false;  // nx ny nz too: from the neighbouring pixels, towards the camera, 0 0 0 where none is near enough
@@ -78,11 +79,19 @@ struct RefusedFormat {
 std::vector<RefusedFormat> refused_formats(const Scene& scene);
 
 // Writes scene.npz, scene.ply, scene.glb, depth_N.png (.pfm, .exr, .npy) and conf_N.png with depth.json, cloud.png (photo, depth and cloud
-// side by side), colmap/ (a sparse model, binary in sparse/0 and as text in sparse_text/0), transforms.json (nerfstudio) and trajectory.txt
-// (TUM) into `folder`, which is made if it is missing; files of the same name are replaced, each in one step. Throws
+// side by side), colmap/ (a sparse model, binary in sparse/0 and as text in sparse_text/0), transforms.json (nerfstudio), trajectory.txt
+// (TUM) and scene.html (a page that shows points and cameras, without server and network) into `folder`, which is made if it is missing;
+// files of the same name are replaced, each in one step. Throws
 // Error{kInvalidArgument} for a scene that is not whole, for a filter out of range, when a point cloud or a mesh would be empty, for points
 // from depth of a view without depth and camera, and for a format that refused_formats names, all of it before the first file appears;
 // Error{kIoError, kNotFound} naming the path.
 std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
+
+// Back from scene.npz, of either form; colours of depth take the place of pictures that it does not hold. The file may be anybody's: throws
+// Error{kCorruptData, kNotFound, kUnsupported, kLimitExceeded, kIoError} naming file and array.
+Scene read_scene(const std::filesystem::path& npz);
+
+// scene.html alone, under any name. Throws as export_scene does; options.formats is not looked at.
+ExportedFile export_page(const Scene& scene, const std::filesystem::path& path, const ExportOptions& options = {});
 
 }  // namespace pointmap

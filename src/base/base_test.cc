@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/base64.h"
 #include "base/cancel.h"
 #include "base/check.h"
 #include "base/cpu_info.h"
@@ -128,6 +130,19 @@ TEST(Names, TakesAListInAnyOrder) {
   for (const char* text : {"", "plum,", ",plum", "plum pear", "plum,all"}) {
     EXPECT_THROW((void)indices_of_names(kFruits, text, "fruit"), Error) << text;
   }
+}
+
+// The test vectors of RFC 4648, section 10, and every digit.
+TEST(Base64, IsThatOfTheRfc) {
+  const auto encoded = [](const std::string& text) { return base64(std::as_bytes(std::span(text))); };
+  EXPECT_EQ(encoded(""), "");
+  EXPECT_EQ(encoded("f"), "Zg==");
+  EXPECT_EQ(encoded("fo"), "Zm8=");
+  EXPECT_EQ(encoded("foo"), "Zm9v");
+  EXPECT_EQ(encoded("foob"), "Zm9vYg==");
+  EXPECT_EQ(encoded("fooba"), "Zm9vYmE=");
+  EXPECT_EQ(encoded("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(encoded("\xFB\xFF\xBE"), "+/++");
 }
 
 TEST(CpuInfo, FindsAtLeastOneCore) {

@@ -31,6 +31,10 @@ void add_view_arrays(NpzWriter& writer, const Scene& scene) {
     add("conf", view.confidence, Shape{height, width});
     add("raw", view.raw, Shape{4, height, width});
     add("depth", view.depth, Shape{height, width});
+    if (!view.image.rgb.empty()) {
+      writer.add(view_array_name("image", i), TensorView(view.image.rgb.data(), DType::kU8, {height, width, 3}));
+    }
+    if (!view.mask.empty()) writer.add(view_array_name("mask", i), TensorView(view.mask.data(), DType::kU8, {height, width}));
     if (view.camera) add_camera(writer, *view.camera, i);
   }
 }

@@ -98,6 +98,9 @@ void add_stacked_arrays(NpzWriter& writer, const Scene& scene) {
     return std::vector<float>(k.begin(), k.end());
   });
   stack.add<double>("original_intrinsic", DType::kF64, {3, 3}, [](const SceneView& v) { return matrix_of(v.camera->original); });
+  if (std::ranges::none_of(views, [](const SceneView* view) { return !view->mask.empty(); })) return;
+  stack.add<uint8_t>("masks", DType::kU8, {height, width},
+                     [](const SceneView& v) { return v.mask.empty() ? std::vector<uint8_t>(v.confidence.size(), 1) : v.mask; });
 }
 
 }  // namespace pointmap

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/names.h"
+#include "scene/export_html.h"
 #include "scene/exporters.h"
 #include "scene/shown_points.h"
 
@@ -99,6 +100,21 @@ std::vector<ExportedFile> export_scene(const Scene& scene, const fs::path& folde
     for (ExportedFile& file : exporter.write(job)) files.push_back(std::move(file));
   }
   return files;
+}
+
+ExportedFile export_page(const Scene& scene, const fs::path& path, const ExportOptions& options) {
+  check_scene(scene);
+  const PointSource source = resolved(options.points, scene);
+  const auto write = [&](const Scene& shown) {
+    return export_html(scene, shown, path, {.generator = options.generator, .percentile = options.filter.percentile, .points = source});
+  };
+  const HtmlFile html = source == PointSource::kDepth ? write(scene_from_depth(scene)) : write(scene);
+  return {.path = path,
+          .format = ExportFormat::kHtml,
+          .bytes = fs::file_size(path),
+          .num_kept = html.num_points,
+          .num_total = html.num_total,
+          .points = source};
 }
 
 }  // namespace pointmap

@@ -51,7 +51,7 @@ TEST(ParseFormats, ListsTheNamesForAnythingElse) {
       ADD_FAILURE() << "took '" << text << "'";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), kInvalidArgument);
-      EXPECT_THAT(error.what(), HasSubstr("npz, ply, glb, depth, picture"));
+      EXPECT_THAT(error.what(), HasSubstr("npz, ply, glb, depth, picture, colmap, nerfstudio, tum, html"));
     }
   }
 }
@@ -73,7 +73,8 @@ TEST(ParseDepthFormats, TakesTheSameKindOfList) {
 TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
   Scene scene = counting_scene();
   pad_sides(scene.views[0]);  // 12 photo pixels left
-  const auto files = export_scene(scene, folder_, {.formats = parse_formats("npz,ply,glb,depth,picture"), .filter = {.percentile = 25}});
+  const auto files =
+      export_scene(scene, folder_, {.formats = parse_formats("npz,ply,glb,depth,picture,html"), .filter = {.percentile = 25}});
   std::vector<std::string> names;
   for (const ExportedFile& file : files) {
     names.push_back(file.path.filename());
@@ -81,7 +82,10 @@ TEST_F(ExportScene, WritesWhatWasAskedForAndCountsIt) {
     EXPECT_GT(file.bytes, 0u);
   }
   ASSERT_THAT(names, ElementsAre("scene.npz", "scene.ply", "scene.glb", "depth_1.png", "conf_1.png", "depth_2.png", "conf_2.png",
-                                 "depth.json", "cloud.png"));
+                                 "depth.json", "cloud.png", "scene.html"));
+  EXPECT_EQ(files[9].num_kept, 12u) << "the page leaves the threshold to its reader";
+  EXPECT_EQ(files[9].num_total, 12u);
+  EXPECT_THAT(content("scene.html"), HasSubstr("\"percentile\":25"));
   EXPECT_EQ(files[1].num_kept, 9u);  // rank 3 of the confidences 2, 3, 6, 7, 101..108
   EXPECT_EQ(files[1].num_total, 12u);
   EXPECT_EQ(files[2].num_kept, 9u);
@@ -219,7 +223,7 @@ TEST_F(ExportScene, TheArchiveHasEveryArrayAsItIs) {
   pad_sides(scene.views[0]);
   export_npz(scene, folder_ / "scene.npz", {.deflate_level = 6});
   const NpzFile file = NpzFile::read(folder_ / "scene.npz");
-  EXPECT_THAT(file.names(), ElementsAre("conf_1", "conf_2", "meta", "pts3d_1", "pts3d_2", "raw_2"));
+  EXPECT_THAT(file.names(), ElementsAre("conf_1", "conf_2", "image_1", "image_2", "meta", "pts3d_1", "pts3d_2", "raw_2"));
   EXPECT_EQ(file.array("pts3d_1").shape, (Shape{2, 4, 3}));
   EXPECT_EQ(file.array("conf_2").shape, (Shape{2, 4}));
   EXPECT_EQ(file.array("raw_2").shape, (Shape{4, 2, 4}));
@@ -247,8 +251,8 @@ TEST_F(ExportScene, TheArchiveHasCamerasAndDepthWhereTheSceneHas) {
   EXPECT_EQ(file.array("depth_2").shape, (Shape{2, 4}));
   EXPECT_EQ(file.array("depth_2").as<float>()[7], 0.25f);
   const auto meta = nlohmann::json::parse(file.array("meta").text());
-  EXPECT_EQ(meta["views"][1]["arrays"],
-            (std::vector<std::string>{"pts3d_2", "conf_2", "world_from_cam_2", "intrinsics_2", "original_intrinsics_2", "depth_2"}));
+  EXPECT_EQ(meta["views"][1]["arrays"], (std::vector<std::string>{"pts3d_2", "conf_2", "image_2", "world_from_cam_2", "intrinsics_2",
+                                                                  "original_intrinsics_2", "depth_2"}));
   EXPECT_THAT(meta["camera_convention"].get<std::string>(), HasSubstr("world_from_cam"));
 
   scene.views[1].depth.pop_back();
@@ -279,7 +283,7 @@ TEST_F(ExportScene, MetaTellsModelViewsAndTransforms) {
   ASSERT_EQ(meta["views"].size(), 2u);
   EXPECT_EQ(meta["views"][0]["source"], scene.views[0].source);
   EXPECT_EQ(meta["views"][0]["status"], "ok");
-  EXPECT_EQ(meta["views"][0]["arrays"], (std::vector<std::string>{"pts3d_1", "conf_1"}));
+  EXPECT_EQ(meta["views"][0]["arrays"], (std::vector<std::string>{"pts3d_1", "conf_1", "image_1"}));
   const nlohmann::json want = {{"exif_orientation", 6}, {"stored_width", 3}, {"stored_height", 5}, {"scale_x", 0.1},     {"scale_y", 1.25},
                                {"offset_x", -0.75},     {"offset_y", 2.0},   {"network_width", 4}, {"network_height", 2}};
   EXPECT_EQ(meta["views"][1]["transform"], want);

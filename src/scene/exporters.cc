@@ -7,6 +7,7 @@
 #include "scene/export_colmap.h"
 #include "scene/export_depth.h"
 #include "scene/export_glb.h"
+#include "scene/export_html.h"
 #include "scene/export_nerfstudio.h"
 #include "scene/export_npz.h"
 #include "scene/export_picture.h"
@@ -98,6 +99,15 @@ std::vector<ExportedFile> write_tum(const ExportJob& job) {
   return {file};
 }
 
+std::vector<ExportedFile> write_html(const ExportJob& job) {
+  const fs::path path = job.folder / "scene.html";
+  const HtmlFile html = export_html(
+      job.scene, job.shown, path, {.generator = job.options.generator, .percentile = job.options.filter.percentile, .points = job.source});
+  ExportedFile file = written(path, ExportFormat::kHtml, html.num_points, html.num_total);
+  file.points = job.source;
+  return {file};
+}
+
 constexpr std::array kExporters = {
     Exporter{ExportFormat::kNpz, "npz", false, write_npz},
     Exporter{ExportFormat::kPly, "ply", true, write_ply},
@@ -107,6 +117,7 @@ constexpr std::array kExporters = {
     Exporter{ExportFormat::kColmap, "colmap", true, write_colmap, stored_camera_refusal},
     Exporter{ExportFormat::kNerfstudio, "nerfstudio", false, write_nerfstudio, stored_camera_refusal},
     Exporter{ExportFormat::kTum, "tum", false, write_tum, camera_refusal},
+    Exporter{ExportFormat::kHtml, "html", true, write_html},
 };
 
 constexpr bool is_in_order() {

@@ -1,6 +1,9 @@
 #include "scene/point_cloud.h"
 
+#include <cmath>
+
 #include "base/check.h"
+#include "scene/quantile.h"
 
 namespace pointmap {
 
@@ -23,6 +26,20 @@ PointCloud gather_points(const Scene& scene, const PointSelection& selection) {
     }
   }
   return cloud;
+}
+
+CloudExtent extent_of(const PointCloud& cloud) {
+  CloudExtent extent;
+  double squares = 0;
+  std::vector<float> values(cloud.size());
+  for (size_t axis = 0; axis < 3; ++axis) {
+    for (size_t i = 0; i < values.size(); ++i) values[i] = cloud.positions[3 * i + axis];
+    const double low = quantile(values, 0.05), high = quantile(values, 0.95);
+    squares += (high - low) * (high - low);
+    extent.center[axis] = quantile(values, 0.5);
+  }
+  extent.diagonal = std::sqrt(squares);
+  return extent;
 }
 
 }  // namespace pointmap

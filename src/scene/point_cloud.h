@@ -1,6 +1,7 @@
 // The kept points of all views in one list, as the point cloud formats want them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,5 +21,13 @@ struct PointCloud {
 // View after view, pixels in order. Throws Error{kInvalidArgument} saying why there is none when the selection is empty: a cloud
 // without points is never what somebody asked for.
 PointCloud gather_points(const Scene& scene, const PointSelection& selection);
+
+// Where most of the points are; stray ones do not count.
+struct CloudExtent {
+  std::array<double, 3> center = {};  // median per axis
+  double diagonal = 0;                // of the box of the middle nine tenths, per axis
+};
+
+CloudExtent extent_of(const PointCloud& cloud);
 
 }  // namespace pointmap

@@ -5,24 +5,12 @@
 #include <string>
 
 #include "geometry/pinhole.h"
-#include "scene/quantile.h"
 
 namespace pointmap {
 
 namespace {
 
 constexpr double kPyramidShare = 0.05;
-
-double middle_diagonal(const PointCloud& cloud) {
-  double squares = 0;
-  std::vector<float> values(cloud.size());
-  for (size_t axis = 0; axis < 3; ++axis) {
-    for (size_t i = 0; i < values.size(); ++i) values[i] = cloud.positions[3 * i + axis];
-    const double low = quantile(values, 0.05), high = quantile(values, 0.95);
-    squares += (high - low) * (high - low);
-  }
-  return std::sqrt(squares);
-}
 
 // The photo's camera, not the network's: padding is not part of what it sees. The photo's middle is taken for the principal point, the
 // only one that glTF knows; the pyramid shows the true one.
@@ -55,7 +43,7 @@ bool can_be_held(const GlbCamera& camera) {
 
 std::vector<GlbCamera> glb_cameras(const Scene& scene, const PointCloud& cloud) {
   std::vector<GlbCamera> cameras;
-  const double diagonal = middle_diagonal(cloud);
+  const double diagonal = extent_of(cloud).diagonal;
   const double height = kPyramidShare * (diagonal > 0 ? diagonal : 1);
   for (size_t i = 0; i < scene.views.size(); ++i) {
     if (!scene.views[i].camera) continue;

@@ -57,6 +57,8 @@ ordered_json stacked_view_json(const SceneView& view, int place) {
 ordered_json view_json(const SceneView& view, size_t index) {
   ordered_json arrays = ordered_json::array();
   if (!view.points.empty()) arrays = {view_array_name("pts3d", index), view_array_name("conf", index)};
+  if (!view.image.rgb.empty()) arrays.push_back(view_array_name("image", index));
+  if (!view.mask.empty()) arrays.push_back(view_array_name("mask", index));
   if (!view.raw.empty()) arrays.push_back(view_array_name("raw", index));
   if (view.camera) {
     for (const char* stem : {"world_from_cam", "intrinsics", "original_intrinsics"}) arrays.push_back(view_array_name(stem, index));

@@ -31,6 +31,14 @@ inline Scene counting_scene() {
   return scene;
 }
 
+inline SceneView skipped_view() {
+  SceneView view;
+  view.source = "bad.jpg";
+  view.status = "skipped";
+  view.reason = "no picture";
+  return view;
+}
+
 // Declares the leftmost and rightmost column of a 4 x 2 view padding: a photo two pixels wide, centred.
 inline void pad_sides(SceneView& view) {
   view.transform.stored_width = 2;
