@@ -74,6 +74,25 @@ void add_limit_options(CLI::App& command, server::ServerOptions& options) {
       ->envname("POINTMAP_NPZ_COMPRESS");
 }
 
+void add_result_options(CLI::App& command, Arguments& arguments) {
+  server::ServerOptions& options = arguments.options;
+  command.add_option("--sync-below", options.sync_below_bytes, "Native requests under this size are answered when they are done (8M)")
+      ->transform(CLI::AsSizeValue(false))
+      ->envname("POINTMAP_SYNC_BELOW");
+  command
+      .add_option("--results-dir", options.results_dir,
+                  "Where results of native jobs lie, across restarts; default: a folder that goes with the server")
+      ->envname("POINTMAP_RESULTS_DIR");
+  command.add_option("--results-ttl", arguments.results_ttl_s, "Seconds that results are kept")
+      ->check(CLI::Range(1, 31'536'000))
+      ->envname("POINTMAP_RESULTS_TTL")
+      ->capture_default_str();
+  command.add_option("--max-results", options.max_results, "Results that are kept at most; the oldest make room")
+      ->check(CLI::Range(1, 1'000'000))
+      ->envname("POINTMAP_MAX_RESULTS")
+      ->capture_default_str();
+}
+
 void add_connection_options(CLI::App& command, server::ServerOptions& options) {
   command.add_option("--host", options.host, "Address to listen on; 0.0.0.0 for all")->envname("POINTMAP_HOST")->capture_default_str();
   command.add_option("--port", options.port, "0 for any free one; the log says which")
@@ -108,6 +127,7 @@ void add_serve(CLI::App& app, Context& context) {
       ->envname("POINTMAP_CLIENT_TIMEOUT")
       ->capture_default_str();
   add_work_options(*command, *arguments);
+  add_result_options(*command, *arguments);
   add_limit_options(*command, arguments->options);
   command->callback([arguments, &context] { context.run = [arguments, &context] { return run_serve(*arguments, context.cancel); }; });
 }

@@ -8,9 +8,13 @@ namespace pointmap::server {
 Executor::Executor(JobQueue& queue, Work work) : queue_(queue), work_(std::move(work)), thread_([this] { run(); }) {}
 
 Executor::~Executor() {
+  stop();
+}
+
+void Executor::stop() {
   cancel_loading_.request();
   queue_.close();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 std::string Executor::failure() const {
@@ -45,7 +49,7 @@ void Executor::run_job(Job& job) {
   try {
     Reconstruction result = work_.run(job.request(), job.progress());
     report = result.report;
-    if (job.request().deliver) job.request().deliver(result);
+    if (job.request().deliver) job.request().deliver(result, job);
     is_done = true;
     job.finish(std::move(result));
   } catch (const ApiError& error) {

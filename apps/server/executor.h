@@ -24,11 +24,12 @@ class Executor {
 
   // Starts at once. `queue` must outlive it.
   Executor(JobQueue& queue, Work work);
-  // Closes the queue, finishes what is in it (see JobQueue::cancel_all to be quicker) and joins; loading is cancelled.
-  ~Executor();
+  ~Executor();  // stops
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  // Closes the queue, finishes what is in it (see JobQueue::cancel_all to be quicker) and joins; loading is cancelled.
+  void stop();
   State state() const { return state_.load(); }
   std::string failure() const;  // why loading failed
 

@@ -25,6 +25,8 @@ inline bool is_over(JobState state) {
   return state != JobState::kQueued && state != JobState::kRunning;
 }
 
+class Job;
+
 // What is to be done.
 struct JobRequest {
   size_t model = 0;  // index in ServerOptions::models
@@ -33,7 +35,7 @@ struct JobRequest {
   std::string client;
   // Called on the executor's thread with what came out, before the job is done; what it throws makes the job fail. Empty: the result waits
   // in the job for take_result().
-  std::function<void(Reconstruction&)> deliver = {};
+  std::function<void(Reconstruction&, const Job&)> deliver = {};
 };
 
 struct JobStatus {

@@ -179,7 +179,7 @@ TEST(Executor, DeliversBeforeTheJobIsDone) {
   Executor executor(queue, model.work());
   JobRequest request;
   std::atomic<bool> is_delivered{false};
-  request.deliver = [&](Reconstruction& result) { is_delivered = result.report.stages.size() == 1; };
+  request.deliver = [&](Reconstruction& result, const Job&) { is_delivered = result.report.stages.size() == 1; };
   const auto job = std::make_shared<Job>("delivered", std::move(request));
   queue.push(job);
   ASSERT_TRUE(job->wait(in(10s)));
@@ -187,7 +187,7 @@ TEST(Executor, DeliversBeforeTheJobIsDone) {
   EXPECT_THROW(job->take_result(), Error);
 
   JobRequest unlucky;
-  unlucky.deliver = [](Reconstruction&) { throw Error{kIoError, "disk full"}; };
+  unlucky.deliver = [](Reconstruction&, const Job&) { throw Error{kIoError, "disk full"}; };
   const auto failing = std::make_shared<Job>("undelivered", std::move(unlucky));
   queue.push(failing);
   ASSERT_TRUE(failing->wait(in(10s)));

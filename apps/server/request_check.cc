@@ -16,14 +16,14 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
+}  // namespace
+
 std::string random_id() {
-  thread_local std::mt19937_64 random{std::random_device{}()};
+  std::random_device random;
   char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(random()));
+  std::snprintf(text, sizeof(text), "%08x%08x", random(), random());
   return text;
 }
-
-}  // namespace
 
 BodyLength body_length(const std::multimap<std::string, std::string>& headers, uint64_t max_body_bytes) {
   BodyLength length;

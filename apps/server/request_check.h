@@ -17,6 +17,9 @@ struct BodyLength {
 };
 BodyLength body_length(const std::multimap<std::string, std::string>& lower_case_headers, uint64_t max_body_bytes);
 
+// 16 hexadecimal digits that nobody can guess.
+std::string random_id();
+
 // The caller's X-Request-Id when it is short and plain (it goes into logs and answers), else one of ours.
 std::string request_id_from(const std::string& header);
 

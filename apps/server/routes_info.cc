@@ -1,6 +1,8 @@
 // What the server says about itself.
 #include <nlohmann/json.hpp>
 
+#include "apps/server/metrics.h"
+#include "apps/server/native_jobs.h"
 #include "apps/server/routes.h"
 
 namespace pointmap::server {
@@ -84,6 +86,13 @@ void add_info_routes(Router& router, Serving& serving) {
   router.add({"GET", "/ready", [&serving](const HttpRequest&) { return ready(serving); }, /*is_open=*/true});
   router.add({"GET", "/info", [&serving](const HttpRequest&) { return info(serving); }});
   router.add({"GET", "/v1/models", [&serving](const HttpRequest&) { return json_response({{"models", models_json(serving)}}); }});
+}
+
+void add_metrics_route(Router& router, Serving& serving, const NativeJobs& jobs, Metrics& metrics) {
+  router.add({"GET", "/metrics", [&serving, &jobs, &metrics](const HttpRequest&) {
+                return HttpResponse{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                                    .body = metrics.text(serving, jobs.results().size())};
+              }});
 }
 
 }  // namespace pointmap::server

@@ -8,6 +8,8 @@
 #include "apps/server/api_keys.h"
 #include "apps/server/event_log.h"
 #include "apps/server/http_server.h"
+#include "apps/server/metrics.h"
+#include "apps/server/native_jobs.h"
 #include "apps/server/routes.h"
 
 namespace pointmap::server {
@@ -18,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 using nlohmann::ordered_json;
 using std::chrono::milliseconds;
 
-HttpSettings http_settings(const ServerOptions& options, const std::optional<ApiKeys>& keys, EventLog& log) {
+HttpSettings http_settings(const ServerOptions& options, const std::optional<ApiKeys>& keys, EventLog& log, Metrics& metrics) {
   HttpSettings settings;
   settings.host = options.host;
   settings.port = options.port;
@@ -29,7 +31,10 @@ HttpSettings http_settings(const ServerOptions& options, const std::optional<Api
   settings.cors_origin = options.cors_origin;
   if (keys)
     settings.authenticate = [&keys](const std::string& authorization, const std::string&) { return keys->client_of(authorization); };
-  settings.on_answer = [&log](const Answered& answered) { log.answered(answered); };
+  settings.on_answer = [&log, &metrics](const Answered& answered) {
+    log.answered(answered);
+    metrics.answered(answered);
+  };
   return settings;
 }
 
@@ -60,16 +65,33 @@ void drain(Serving& serving, const HttpServer& http, EventLog& log) {
 int serve(const ServerOptions& options, const CancelFlag& stop, std::ostream& log_stream) {
   EventLog log(log_stream);
   const std::optional<ApiKeys> keys = options.api_key_file.empty() ? std::nullopt : std::optional(ApiKeys::read(options.api_key_file));
-  Serving serving(options, {});
+  Metrics metrics;
+  const auto note_fault = [&](const std::string& what) {
+    log.event("broken_result", {{"message", what}});
+    metrics.result_fault();
+  };
+  const std::vector<std::string> model_names = [&] {
+    std::vector<std::string> result;
+    for (const ModelChoice& choice : options.models) result.push_back(choice.name);
+    return result;
+  }();
+  Serving serving(options, [&](const Job& job, const RunReport* report) {
+    metrics.job_over(model_names.at(job.request().model), job.status(), report);
+  });
+  NativeJobs jobs(serving, note_fault);
   Router router;
   add_info_routes(router, serving);
   add_predict_routes(router, serving);
-  HttpServer http(router, http_settings(options, keys, log));
+  add_native_routes(router, serving, jobs);
+  add_metrics_route(router, serving, jobs, metrics);
+  add_page_routes(router);
+  HttpServer http(router, http_settings(options, keys, log, metrics));
   ordered_json names = ordered_json::array();
   for (const ServedModel& model : serving.models()) names.push_back({{"name", model.name}, {"license", model.info.license}});
   log.event("listening", {{"host", options.host}, {"port", http.port()}, {"models", names}});
 
   bool was_ready = false;
+  Clock::time_point next_expiry = Clock::now();
   while (!stop.requested()) {
     if (serving.state() == Executor::State::kFailed) {
       log.event("failed", {{"message", serving.failure()}});
@@ -79,10 +101,15 @@ int serve(const ServerOptions& options, const CancelFlag& stop, std::ostream& lo
       was_ready = true;
       log.event("ready", {{"ms", std::chrono::duration<double, std::milli>(Clock::now() - serving.started()).count()}});
     }
+    if (Clock::now() >= next_expiry) {
+      jobs.expire();
+      next_expiry = Clock::now() + milliseconds(1000);
+    }
     std::this_thread::sleep_for(milliseconds(20));
   }
   drain(serving, http, log);
   http.stop();
+  serving.stop();
   log.event("stopped", ordered_json::object());
   return 0;
 }

@@ -23,7 +23,7 @@ void Serving::require_ready() const {
 
 std::shared_ptr<Job> Serving::submit(JobRequest request) {
   require_ready();
-  auto job = std::make_shared<Job>(request_id_from("") + request_id_from(""), std::move(request));
+  auto job = std::make_shared<Job>(random_id() + random_id(), std::move(request));
   queue_.push(job);
   return job;
 }

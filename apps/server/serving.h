@@ -30,7 +30,11 @@ class Serving {
     is_draining_ = true;
     queue_.close();
   }
+  JobQueue const& queue() const { return queue_; }
   bool is_draining() const { return is_draining_; }
+
+  // Joins the executor: from then on nothing that a job calls is called.
+  void stop() { executor_.stop(); }
 
   // Throws ApiError 503 while models are loading or the server is going down.
   void require_ready() const;

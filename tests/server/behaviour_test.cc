@@ -229,7 +229,7 @@ TEST_F(HostileTest, RefusesTwoLengths) {
 
 TEST_F(HostileTest, AnswersNonsense) {
   for (const std::string bytes :
-       {"\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n"}) {
+       {"\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n", "GET /nowhere HTTP/1.1\r\nno colon\r\n\r\n"}) {
     const RawSocket socket(server_->port());
     socket.send(bytes);
     const std::string answer = socket.read_all(3s);
