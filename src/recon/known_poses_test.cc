@@ -77,6 +77,26 @@ TEST(KnownPoses, AreTakenAsTheyAreAndBringThePointsToMetres) {
   }
 }
 
+// All that can be known, known: oblong pixels, a lens beside the middle, the cameras. Depth and points are the room's.
+TEST(KnownPoses, WithKnownLensesGiveTheRoomItself) {
+  for (const double outliers : {0.0, 0.2}) {
+    SCOPED_TRACE(outliers);
+    Pair pair = pair_of({.outliers = outliers, .lens = Intrinsics{.fx = 364, .fy = 390, .cx = 200, .cy = 240}});
+    forget_the_unit(pair, 5.0F);
+    KnownLenses lenses;
+    for (size_t v = 0; v < 2; ++v) lenses.network[v] = network_intrinsics(pair.original[v], pair.scene.views[v].transform);
+    RunReport report;
+    report.pose = solve_pair_pose(pair.scene, pair.swapped, PoseMode::kReprojected, lenses);
+    apply_known_poses(pair.scene, truth_of(pair), report);
+    EXPECT_NEAR(report.known.scale_factor, 0.2, 0.2 * 2e-4);  // ten times closer than with an estimated lens
+    for (size_t v = 0; v < 2; ++v) {
+      EXPECT_GE(share_within(pair, v, 0.002), 0.99 - outliers);
+      EXPECT_TRUE(pair.scene.views[v].camera->intrinsics_known);
+      EXPECT_TRUE(pair.scene.views[v].camera->pose_known);
+    }
+  }
+}
+
 TEST(KnownPoses, OfStoredPixelsAreTurnedWithThePhoto) {
   // EXIF 6: the stored picture turned clockwise is upright, so its right is the photo's down, and its down the photo's left. 3: a half
   // turn.

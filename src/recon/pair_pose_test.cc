@@ -234,6 +234,13 @@ TEST(PairPose, DegenerateInputIsReportedNotFatal) {
       {"no confidence", "failed",
        [&](Pair& p) { fill(p.scene.views[1].confidence, std::nanf("")), fill(p.swapped.second.confidence, std::nanf("")); }},
       {"noise", "doubtful", [&](Pair& p) { p.scene.views[1].points = seen(p.eyes[1], p.eyes[0], 1).points; }},
+      // View 2 is of another place: nothing of it is where view 1 looks, and the network puts it anywhere.
+      {"no overlap", "doubtful",
+       [&](Pair& p) {
+         Eye elsewhere = p.eyes[1];
+         elsewhere.room_from_cam = standing_at({2, 0.5, 3}, 150);
+         p.scene.views[1].points = seen(elsewhere, p.eyes[0], 0.95).points;
+       }},
       {"flat confidence", "ok", [&](Pair& p) { fill(p.scene.views[1].confidence, 1), fill(p.swapped.second.confidence, 1); }},
       {"one photo twice", "ok",
        [&](Pair& p) {
@@ -249,6 +256,13 @@ TEST(PairPose, DegenerateInputIsReportedNotFatal) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
+    for (const PoseMode mode : {PoseMode::kReprojected, PoseMode::kUpstream, PoseMode::kAligned}) {
+      Pair pair = pair_of({});
+      row.spoil(pair);
+      const PoseReport report = solve_pair_pose(pair.scene, pair.swapped, mode);
+      EXPECT_THAT(report.status, testing::AnyOf("ok", "doubtful", "failed")) << pose_mode_name(mode);
+      EXPECT_EQ(report.reason.empty(), report.status == "ok");
+    }
     Pair pair = pair_of({});
     row.spoil(pair);
     const PoseReport report = solve_pair_pose(pair.scene, pair.swapped, PoseMode::kRaw);
