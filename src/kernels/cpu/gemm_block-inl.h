@@ -137,6 +137,7 @@ void multiply_panel(const GemmJob& job, const PackedBlock& block, int64_t weight
     const int64_t chunk = std::min(kDepthChunk, depth - k);
     const float* next_w = w + (k + chunk) * kPanelWidth;
     if (next_w == all_w_end) next_w = all_w;
+    const float* next_rows = block.rows + (k + chunk < depth ? k + chunk : 0) * kTileRows;  // of the first panel
     TileStep step{.w = w + k * kPanelWidth, .depth = chunk, .first = k == 0};
     step.prefetch_floats = (2 * kPanelWidth + panels.count - 1) / panels.count;
     for (int64_t i = 0; i < panels.count; ++i) {
@@ -144,6 +145,7 @@ void multiply_panel(const GemmJob& job, const PackedBlock& block, int64_t weight
       output.row_offsets = block.row_offsets + panels.first_row[i] - panels.first_row[0];
       prefetch_part(output, k / kDepthChunk, num_chunks);
       step.a = block.rows + (i * depth + k) * kTileRows;
+      step.next_a = i + 1 < panels.count ? step.a + depth * kTileRows : next_rows;
       step.sums = block.sums + i * kTileRows * kPanelWidth;
       step.prefetch = next_w + i * chunk / 2 * step.prefetch_floats;
       tile_for<1>(output.num_rows)(step);

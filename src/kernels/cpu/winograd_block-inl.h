@@ -99,8 +99,13 @@ inline void multiply_points(const WinogradJob& job, const RowPanels& panels, int
       step.w = w;
       w += step.depth * kPanelWidth;
       const float* next_w = w == all_w_end ? all_w : w;
+      const float* rows = scratch + point * job.plan.patch_point_pitch() + c * kTileRows;
+      const float* next_rows = c + step.depth < channels ? rows + step.depth * kTileRows
+                               : point + 1 < kNumPoints  ? scratch + (point + 1) * job.plan.patch_point_pitch()
+                                                         : scratch;
       for (int64_t p = 0; p < panels.count; ++p) {
-        step.a = scratch + p * job.plan.patch_panel_pitch() + point * job.plan.patch_point_pitch() + c * kTileRows;
+        step.a = rows + p * job.plan.patch_panel_pitch();
+        step.next_a = p + 1 < panels.count ? step.a + job.plan.patch_panel_pitch() : next_rows;
         step.sums = sums + point * job.plan.sums_point_pitch() + p * kTileRows * kPanelWidth;
         step.prefetch = next_w + p * step.depth / 2 * step.prefetch_floats;
         tile_for<kPatchGroup>(panels.rows_of(p))(step);
