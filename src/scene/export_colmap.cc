@@ -85,6 +85,7 @@ ModelArrays make_arrays(const ExportJob& job, const PhotoNames& names) {
 std::vector<std::string> head_comments(const ExportJob& job, const PhotoNames& names) {
   std::vector<std::string> comments = {
       "generator: " + job.options.generator, "model: " + job.scene.model, "convention: " + colmap_convention(job.scene),
+      "points: " + kept_description(job.selection),
       "photos: names are relative to the folder '" + names.folder +
           "'; blanks and line breaks in them are '_' in the text files, since COLMAP would end the name there"};
   for (std::string& comment : comments) comment = on_one_line(comment);
