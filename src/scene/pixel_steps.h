@@ -1,6 +1,7 @@
 // How far a view's points lie from those of the next pixels, and how far is too far: what splats, normals and meshes know of the surface.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -20,7 +21,11 @@ inline float length(const Vector3f& v) {
 struct PixelSteps {
   Vector3f right = {};
   Vector3f down = {};
-  float spacing() const { return std::max(length(right), length(down)); }  // NaN or infinite when there is no neighbour
+  // The longer; NaN or infinite when there is no neighbour along the row or none along the column.
+  float spacing() const {
+    const float sum = length(right) + length(down);
+    return std::isfinite(sum) ? std::max(length(right), length(down)) : sum;
+  }
 };
 
 // [H, W], in the world. From the neighbours on both sides where they are alike, which evens out noise; at an edge from the nearer, on the

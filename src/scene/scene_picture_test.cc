@@ -77,6 +77,14 @@ TEST(SceneSplats, TakeTheSelectedPointsOnly) {
   EXPECT_EQ(splats_of(scene, select_points(scene, {.percentile = 0.1})).size(), static_cast<size_t>(kWidth * kHeight - 2));
 }
 
+TEST(SceneSplats, LeaveOutPointsWithoutNeighboursAlongAColumn) {
+  Scene scene = surface([](int, int) { return 2.0; });
+  for (const int v : {9, 11}) scene.views[0].points[3 * static_cast<size_t>(v * kWidth + 20)] = std::nanf("");
+  const PointSplats splats = all_splats(scene);
+  EXPECT_EQ(splats.size(), static_cast<size_t>(kWidth * kHeight - 3)) << "row 10's point hangs between two that are none";
+  for (const float x : splats.tangents_v) EXPECT_TRUE(std::isfinite(x));
+}
+
 TEST(ScenePicture, ShowsPhotoDepthAndCloudSideBySide) {
   const Scene scene = surface([](int u, int) { return u < kWidth / 2 ? 2.0 : 4.0; });
   const Image sheet = scene_picture(scene, select_points(scene, {}));
