@@ -1,6 +1,8 @@
 // pointmap serve: the HTTP server.
 #include "apps/server/serve.h"
 
+#include <malloc.h>
+
 #include <iostream>
 #include <memory>
 
@@ -20,7 +22,16 @@ struct Arguments {
   bool quiet = false;
 };
 
+// glibc gives each of our many threads a heap of its own, and keeps in each what large requests once took: memory would grow with the
+// number of threads that have seen one. A few heaps are enough for threads that mostly wait.
+void share_heaps() {
+#ifdef M_ARENA_MAX
+  ::mallopt(M_ARENA_MAX, 4);
+#endif
+}
+
 int run_serve(const Arguments& arguments, const CancelFlag& stop) {
+  share_heaps();
   server::ServerOptions options = arguments.options;
   std::vector<std::string> models = arguments.models;
   if (models.empty()) models.push_back(model_or_default("", /*quiet=*/false));

@@ -19,7 +19,7 @@ ConnectionThreads::Enqueued ConnectionThreads::enqueue(std::function<void()> con
     is_full = waiting_.size() >= max_waiting_;
     if (!is_full) {
       waiting_.push_back(std::move(connection));
-      num_waiting_ = waiting_.size();
+      note_change();
     }
   }
   if (is_full) {
@@ -46,11 +46,14 @@ void ConnectionThreads::work() {
     std::function<void()> connection;
     {
       std::unique_lock lock(mutex_);
+      ++num_free_;
+      note_change();
       changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      --num_free_;
       if (waiting_.empty()) return;
       connection = std::move(waiting_.front());
       waiting_.pop_front();
-      num_waiting_ = waiting_.size();
+      note_change();
     }
     connection();
   }

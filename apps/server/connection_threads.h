@@ -26,17 +26,20 @@ class ConnectionThreads : public httplib::TaskQueue {
   // Runs what waits, then joins.
   void shutdown() override;
 
-  // Connections without a thread: idle ones should make room.
-  bool has_waiting() const { return num_waiting_.load(std::memory_order_relaxed) > 0; }
+  // More connections wait than threads are free: idle ones should make room.
+  bool is_crowded() const { return is_crowded_.load(std::memory_order_relaxed); }
 
  private:
   void work();
+  // Under the lock, after any change.
+  void note_change() { is_crowded_ = waiting_.size() > num_free_; }
 
   size_t max_waiting_;
-  std::atomic<size_t> num_waiting_{0};
+  std::atomic<bool> is_crowded_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
+  size_t num_free_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

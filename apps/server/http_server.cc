@@ -291,7 +291,7 @@ class HttpServer::Impl : public httplib::Server {
       // A client that says nothing makes room when others wait for a thread; a new one gets half a second to speak first.
       const auto may_stay = [&] {
         if (stopping_) return false;
-        return !threads_->has_waiting() || (n == 0 && Clock::now() - idle_since < std::chrono::milliseconds(500));
+        return !threads_->is_crowded() || (n == 0 && Clock::now() - idle_since < std::chrono::milliseconds(500));
       };
       if (!stream.wait_for_request(settings_.idle_time, may_stay)) return;
       stream.begin_request();

@@ -188,10 +188,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("what", choices=["host", "clients", "overload"])
-    parser.add_argument("more", nargs="*", help="two photos, or seconds")
+    parser.add_argument("more", nargs="*", default=[], help="two photos, or seconds")
     parser.add_argument("--model", default="demo")
     parser.add_argument("--rounds", type=int, default=15)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     photos = [smoke_test.drawn_png(240, 180, shift) for shift in (0, 7)]
     if arguments.what == "host" and arguments.more:
         photos = [pathlib.Path(path).read_bytes() for path in arguments.more]
