@@ -71,6 +71,7 @@ function addPanel(viewer) {
 }
 
 function startPage() {
+  showMessage('');  // there was one for browsers without JavaScript
   let viewer;
   try {
     viewer = new Viewer(element('canvas'));
