@@ -96,7 +96,7 @@ struct StageTime {
   double ms = 0;
 };
 
-// How well the second camera of a pair was found.
+// How well the second camera of a pair was found, before a known one took its place.
 struct PoseReport {
   PoseMode mode = PoseMode::kRaw;
   std::string status = "ok";            // "doubtful": few of the points agree; "failed": view 2 is left where view 1 stands

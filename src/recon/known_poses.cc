@@ -93,17 +93,29 @@ Disagreement disagreement_of(const std::vector<CameraPair>& pairs) {
   return worst;
 }
 
+// What was meant if the poses are world-to-camera. had_opengl_axes: they came with axes y up and z backward, and two columns of each were
+// negated as if they were the camera's.
+KnownPoses turned_round(KnownPoses poses, bool had_opengl_axes) {
+  const RigidTransform flip = {.rotation = {1, 0, 0, 0, -1, 0, 0, 0, -1}, .translation = {}};
+  for (RigidTransform& pose : poses.world_from_cam) {
+    pose = inverse(pose);
+    if (had_opengl_axes) pose = compose(compose(flip, pose), flip);
+  }
+  return poses;
+}
+
 void note_disagreement(const Scene& scene, const KnownPoses& poses, const std::vector<CameraPair>& pairs, RunReport& report) {
   const Disagreement worst = disagreement_of(pairs);
   if (!worst.is_strange()) return;
   std::string note = "known poses: the network found view " + std::to_string(worst.view + 1) + " turned by " +
                      std::to_string(std::lround(worst.turn_deg)) + " degrees against its known camera, and in a direction " +
                      std::to_string(std::lround(worst.direction_deg)) + " degrees off, both as seen from the first view";
-  KnownPoses turned_round = poses;
-  for (RigidTransform& pose : turned_round.world_from_cam) pose = inverse(pose);
-  const Disagreement inverse_worst = disagreement_of(camera_pairs(scene, turned_round));
-  if (inverse_worst.turn_deg + inverse_worst.direction_deg < 0.5 * (worst.turn_deg + worst.direction_deg))
+  for (const bool had_opengl_axes : {false, true}) {
+    const Disagreement other = disagreement_of(camera_pairs(scene, turned_round(poses, had_opengl_axes)));
+    if (other.turn_deg + other.direction_deg > 0.5 * (worst.turn_deg + worst.direction_deg)) continue;
     note += "; their inverses agree better: are they world-to-camera? Wanted is camera-to-world";
+    break;
+  }
   report.notes.push_back(note);
 }
 
@@ -147,6 +159,8 @@ void apply_known_poses(Scene& scene, const KnownPoses& poses, RunReport& report)
   if (!failure.empty()) return;
 
   note_disagreement(scene, poses, pairs, report);
+  if (report.pose && report.pose->status == "doubtful")
+    report.notes.push_back("the scale rests on the second camera as it was found, which is in doubt");
   if (!is_one_place) {
     known.scale_factor = known_spread / found_spread;
     scene.scale = {.is_metric = true, .source = "known poses from " + poses.source};

@@ -51,8 +51,8 @@ TEST(KnownLenses, LeadToTheCamerasThatMadeThePoints) {
       EXPECT_EQ(report.status, "ok") << report.reason;
       EXPECT_GE(static_cast<double>(report.num_inliers), (0.99 - outliers) * static_cast<double>(report.num_points));
       const CameraErrors known = errors_of(pair);
-      EXPECT_LE(known.rotation_deg, 0.01);  // float32 points; of the inliers some are outliers by less than five pixels
-      EXPECT_LE(known.direction_deg, 0.05);
+      EXPECT_LE(known.rotation_deg, 0.001);  // float32 points; of the inliers some are outliers by less than five pixels
+      EXPECT_LE(known.direction_deg, 0.005);
       for (const SceneView& view : pair.scene.views) {
         EXPECT_TRUE(view.camera->intrinsics_known);
         EXPECT_NEAR(view.camera->original.fx, lens.fx, 1e-9);
