@@ -40,10 +40,10 @@ struct KnownDistance {
 // KnownReport::scale_status says so.
 struct KnownInputs {
   // Of each photo, or one for all. In pixels of the photo as the preset takes it (as a person sees it: EXIF orientation applied; only
-  // vggt_crop and vggt_pad ignore EXIF), pixel centres at integers, so that a lens that points at the middle has cx = (W - 1) / 2. They
-  // take the place of what is estimated: DUSt3R seeks the second camera with them (but for
-  // PoseMode::kAligned, which needs no lens), VGGT's depth is put on their rays. Points of a network's
-  // head stay as they are.
+  // vggt_crop and vggt_pad ignore EXIF), pixel centres at integers, so that a lens that points at the middle has cx = (W - 1) / 2.
+  // They take the place of what is estimated: DUSt3R seeks the second camera with them (but for PoseMode::kAligned, which needs no lens),
+  // VGGT's depth is put on their rays.
+  // Points of a network's head stay as they are.
   std::vector<Intrinsics> intrinsics = {};
   // One lens made all photos, which must then have one size (turned by a quarter or not): one focal length, estimated from all of them. The
   // lens points where it is taken to point otherwise.
