@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The viewer's page in headless Chromium: loads, counts, turns, filters, looks through cameras, says what is missing.
 
-Usage: viewer_test.py POINTMAP SCENE_GEN. Speaks as GoogleTest does, so that the summary of ./run test counts every test and shows why one
-was skipped. The scene is a pair of rendered photos that the model in the box reconstructs.
+Usage: viewer_test.py POINTMAP SCENE_GEN [PART_OF_A_NAME]. Speaks as GoogleTest does, so that the summary of ./run test counts every test and
+shows why one was skipped. The scene is a pair of rendered photos that the model in the box reconstructs.
 """
 
 import json
@@ -183,6 +183,16 @@ def test_through_a_camera_its_points_look_like_its_photo(fixture):
     assert straight < 0.5 * min(others), (straight, others)
 
 
+def test_the_panel_folds_and_comes_back(fixture):
+    browser = fixture.open()
+    left = "return document.getElementById('canvas').getBoundingClientRect().left"
+    assert browser.run(left) == PANEL_PX
+    for canvas_left in (0, PANEL_PX):
+        x, y = browser.run("const box = document.getElementById('title').getBoundingClientRect(); return [box.left + 5, box.top + 5]")
+        browser.pointer(("move", x, y), ("down",), ("up",))
+        fixture.wait_until(f"{left} === {canvas_left}")
+
+
 def test_names_are_text_only(fixture):
     browser = fixture.open()
     assert browser.run("return window.hacked") is None
@@ -201,8 +211,8 @@ def test_says_so_without_webgl(fixture):
         assert not severe, severe
 
 
-def main(pointmap, scene_gen):
-    tests = [(name[5:], function) for name, function in globals().items() if name.startswith("test_")]
+def main(pointmap, scene_gen, only=""):
+    tests = [(name[5:], function) for name, function in globals().items() if name.startswith("test_") and only in name]
     missing = missing_programs()
     num_failed = 0
     with tempfile.TemporaryDirectory(prefix="pointmap_viewer_") as folder:
