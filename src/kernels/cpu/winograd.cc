@@ -42,7 +42,7 @@ void winograd_conv(TensorView x, const PackedWeights& w, const ConvOptions& opti
     throw Error{kInternal, "winograd_conv: weights of depth " + std::to_string(w.depth) + " in panels of " + std::to_string(w.panel_width) +
                                ", want " + std::to_string(kNumPoints * channels) + " and " + std::to_string(machine.panel_width)};
   }
-  const WinogradPlan plan(maps.num_tiles(), channels, w.panels_per_group, machine);
+  const WinogradPlan plan(maps.num_tiles(), {.in_channels = channels, .num_weight_panels = w.panels_per_group}, machine);
   const int64_t scratch_floats = plan.scratch_floats_per_worker();
   const auto num_workers = static_cast<int64_t>(context.pool.num_threads());
   Tensor scratch(context.activations, DType::kF32, {num_workers, scratch_floats});

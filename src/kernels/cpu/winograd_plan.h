@@ -19,10 +19,15 @@ struct WinogradMaps {
   int64_t num_tiles() const { return batch * tiles_down() * tiles_across(); }
 };
 
+struct WinogradSizes {
+  int64_t in_channels = 0;
+  int64_t num_weight_panels = 0;
+};
+
 // Rows are tiles, in order of image, line of tiles, tile.
 class WinogradPlan : public TaskGrid {
  public:
-  WinogradPlan(int64_t num_tiles, int64_t in_channels, int64_t num_weight_panels, const GemmMachine& machine);
+  WinogradPlan(int64_t num_tiles, const WinogradSizes& sizes, const GemmMachine& machine);
 
   // Scratch of a worker, in floats from its start: patches V [row panel][point], sums M [point], a pixel of zeros. A point is a
   // line longer than its data, since 36 addresses a power of two apart would share a few sets of the caches.

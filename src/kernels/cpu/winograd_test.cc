@@ -226,7 +226,7 @@ TEST(WinogradPlan, TasksCoverEveryTileAndPanelOnceAndFitTheScratch) {
     for (const int64_t l2_bytes : {256 << 10, 2 << 20}) {
       const GemmMachine machine{.tile_rows = 14, .panel_width = 32, .l2_bytes = l2_bytes};
       const int64_t weight_panels = 7, channels = 48;
-      const WinogradPlan plan(tiles, channels, weight_panels, machine);
+      const WinogradPlan plan(tiles, {.in_channels = channels, .num_weight_panels = weight_panels}, machine);
       std::vector<int> times_computed(static_cast<size_t>(tiles * weight_panels));
       for (int64_t task = 0; task < plan.num_tasks(); ++task) {
         const RowPanels panels = plan.row_panels(plan.block_of(task));
