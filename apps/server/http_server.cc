@@ -288,16 +288,17 @@ class HttpServer::Impl : public httplib::Server {
   void serve(TimedStream& stream) {
     for (size_t n = 0; n < settings_.max_requests_per_connection; ++n) {
       const Clock::time_point idle_since = Clock::now();
-      // A client that says nothing makes room when others wait for a thread; a new one gets half a second to speak first.
+      // A client that says nothing makes room when others wait for a thread, but not at once: a request of its own may be on its way.
       const auto may_stay = [&] {
         if (stopping_) return false;
-        return !threads_->is_crowded() || (n == 0 && Clock::now() - idle_since < std::chrono::milliseconds(500));
+        return !threads_->is_crowded() || Clock::now() - idle_since < std::chrono::milliseconds(n == 0 ? 500 : 1000);
       };
       if (!stream.wait_for_request(settings_.idle_time, may_stay)) return;
       stream.begin_request();
       bool is_closed = false;
       const httplib::Request* request = nullptr;
-      const bool is_last = n + 1 == settings_.max_requests_per_connection || stopping_;
+      // When others wait, the answer says that it is the last one here.
+      const bool is_last = n + 1 == settings_.max_requests_per_connection || stopping_ || threads_->is_crowded();
       const bool is_sent = process_request(stream, is_last, is_closed, [&](httplib::Request& in) {
         request = &in;
         begin(in, stream);
