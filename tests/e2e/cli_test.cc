@@ -85,6 +85,17 @@ TEST_F(Cli, CamerasThatNobodyLookedForAreNotExported) {
   EXPECT_THAT(files_in("all"), testing::Not(testing::Contains("trajectory.txt")));
 }
 
+TEST_F(Cli, SaysHowManyPointsOfHowManyAndTakesWordsForTheClouds) {
+  const ProgramResult result = run_program(pair_to("out") + "--formats ply,glb --normals --glb-mesh --conf-percentile 75");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("scene.ply  25088 of 100352 points\n"));  // a quarter of two photos of 224 x 224
+  EXPECT_THAT(read_file(folder_ / "out/scene.ply"), HasSubstr("property float nx\n"));
+  EXPECT_THAT(read_file(folder_ / "out/scene.glb"), HasSubstr("\"name\":\"mesh\""));
+  const nlohmann::json files = nlohmann::json::parse(read_file(folder_ / "out/report.json")).at("files");
+  EXPECT_EQ(files[0].at("points"), 25088);
+  EXPECT_EQ(files[0].at("pixels"), 100352);
+}
+
 TEST_F(Cli, CompareTellsDifferentScenesApart) {
   ASSERT_EQ(run_program(pair_to("a") + "--formats npz").exit_code, 0);
   ASSERT_EQ(run_program("reconstruct " + (folder_ / "right.png") + " " + (folder_ / "left.png") + " -o " + (folder_ / "b") + " " + kTiny +
