@@ -34,6 +34,9 @@ function(pointmap_test name)
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE pointmap_flags ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE POINTMAP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" POINTMAP_SHARED_DIR="${CMAKE_SOURCE_DIR}/../shared")
+  # A test runs for less time than its compilation takes: half of that under the sanitizers without optimisation, three quarters with -O1.
+  # The libraries that it tests are compiled as ever.
+  target_compile_options(${name}_test PRIVATE $<IF:$<BOOL:${POINTMAP_SANITIZE}>,-O0,-O1>)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
