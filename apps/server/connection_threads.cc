@@ -4,7 +4,7 @@
 
 namespace pointmap::server {
 
-ConnectionThreads::ConnectionThreads(size_t num_threads, size_t max_waiting) : max_waiting_(max_waiting) {
+ConnectionThreads::ConnectionThreads(size_t num_threads, size_t max_waiting) : max_waiting_(max_waiting), num_free_(num_threads) {
   for (size_t i = 0; i < num_threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -16,7 +16,7 @@ ConnectionThreads::Enqueued ConnectionThreads::enqueue(std::function<void()> con
   bool is_full = false;
   {
     const std::lock_guard lock(mutex_);
-    is_full = waiting_.size() >= max_waiting_;
+    is_full = waiting_.size() >= max_waiting_ + num_free_;  // a free thread may not have woken yet for what it was given
     if (!is_full) {
       waiting_.push_back(std::move(connection));
       note_change();
@@ -46,8 +46,6 @@ void ConnectionThreads::work() {
     std::function<void()> connection;
     {
       std::unique_lock lock(mutex_);
-      ++num_free_;
-      note_change();
       changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
       --num_free_;
       if (waiting_.empty()) return;
@@ -56,6 +54,9 @@ void ConnectionThreads::work() {
       note_change();
     }
     connection();
+    const std::lock_guard lock(mutex_);
+    ++num_free_;
+    note_change();
   }
 }
 

@@ -39,7 +39,7 @@ class ConnectionThreads : public httplib::TaskQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
-  size_t num_free_ = 0;
+  size_t num_free_;  // serving nothing, or about to start
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
