@@ -163,10 +163,7 @@ void multiply_block(const GemmJob& job, int64_t task, float* scratch, int64_t& p
     packed_block = index;
   }
   find_row_offsets(job.c, block);
-  const auto multiply = job.c.activation == Activation::kGelu   ? multiply_panel<Activation::kGelu>
-                        : job.c.activation == Activation::kRelu ? multiply_panel<Activation::kRelu>
-                        : job.c.activation == Activation::kSilu ? multiply_panel<Activation::kSilu>
-                                                                : multiply_panel<Activation::kNone>;
+  const auto multiply = pick_for(job.c.activation, [](auto activation) { return &multiply_panel<activation>; });
   const Range weight_panels = job.plan.weight_panels(task);
   for (int64_t panel = weight_panels.begin; panel < weight_panels.end; ++panel) multiply(job, block, panel);
 }

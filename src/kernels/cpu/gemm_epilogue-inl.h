@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "hwy/highway.h"
 #include "kernels/cpu/gemm_tile-inl.h"
@@ -25,6 +26,22 @@ HWY_INLINE VF activate(VF x) {
   if constexpr (kActivation == Activation::kGelu) return vector_gelu(d, x);
   if constexpr (kActivation == Activation::kSilu) return vector_silu(d, x);
   return x;
+}
+
+// pick(constant) for the activation's constant, of which a template argument can be made.
+template <typename Pick>
+auto pick_for(Activation activation, const Pick& pick) {
+  switch (activation) {
+    case Activation::kRelu:
+      return pick(std::integral_constant<Activation, Activation::kRelu>());
+    case Activation::kGelu:
+      return pick(std::integral_constant<Activation, Activation::kGelu>());
+    case Activation::kSilu:
+      return pick(std::integral_constant<Activation, Activation::kSilu>());
+    case Activation::kNone:
+      break;
+  }
+  return pick(std::integral_constant<Activation, Activation::kNone>());
 }
 
 // What is added after the activation: nothing when data is null, max(data, 0) when relu.

@@ -159,11 +159,7 @@ void convolve_block(const WinogradJob& job, int64_t task, float* scratch, int64_
     (job.options.relu_input ? transform_patches<true> : transform_patches<false>)(job, panels, scratch, zeros);
     ready_block = index;
   }
-  const Activation activation = job.options.activation;
-  const auto finish = activation == Activation::kGelu   ? finish_tiles<Activation::kGelu>
-                      : activation == Activation::kRelu ? finish_tiles<Activation::kRelu>
-                      : activation == Activation::kSilu ? finish_tiles<Activation::kSilu>
-                                                        : finish_tiles<Activation::kNone>;
+  const auto finish = pick_for(job.options.activation, [](auto activation) { return &finish_tiles<activation>; });
   const Range weight_panels = job.plan.weight_panels(task);
   for (int64_t panel = weight_panels.begin; panel < weight_panels.end; ++panel) {
     multiply_points(job, panels, panel, scratch);
