@@ -88,6 +88,18 @@ std::string kept_description(const PointSelection& selection) {
          limit.data() + " or more";
 }
 
+size_t rank_of_percentile(double percentile, size_t count) {
+  return std::min(static_cast<size_t>(percentile / 100 * static_cast<double>(count)), count - 1);
+}
+
+std::vector<float> confidences_of(const Scene& scene, const PointSelection& selection) {
+  std::vector<float> confidences;
+  for (size_t i = 0; i < scene.views.size(); ++i) {
+    for (const uint32_t pixel : selection.pixels[i]) confidences.push_back(scene.views[i].confidence[pixel]);
+  }
+  return confidences;
+}
+
 PointSelection select_points(const Scene& scene, const ConfidenceFilter& filter) {
   POINTMAP_CHECK(filter.percentile >= 0 && filter.percentile <= 100,
                  "confidence percentile " + std::to_string(filter.percentile) + ", wanted 0 to 100");
@@ -95,14 +107,9 @@ PointSelection select_points(const Scene& scene, const ConfidenceFilter& filter)
   PointSelection selection;
   for (const SceneView& view : scene.views) add_candidates(view, selection);
 
-  std::vector<float> confidences;
-  for (size_t i = 0; i < scene.views.size(); ++i) {
-    for (const uint32_t pixel : selection.pixels[i]) confidences.push_back(scene.views[i].confidence[pixel]);
-  }
+  std::vector<float> confidences = confidences_of(scene, selection);
   if (confidences.empty()) return selection;
-  // Nearest rank: at most percentile % of the points lie strictly below the limit, and the most confident one never does.
-  const auto rank = static_cast<size_t>(filter.percentile / 100 * static_cast<double>(confidences.size()));
-  const auto place = confidences.begin() + static_cast<std::ptrdiff_t>(std::min(rank, confidences.size() - 1));
+  const auto place = confidences.begin() + static_cast<std::ptrdiff_t>(rank_of_percentile(filter.percentile, confidences.size()));
   std::nth_element(confidences.begin(), place, confidences.end());
   const float limit = *place;
   selection.min_confidence = limit;

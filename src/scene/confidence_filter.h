@@ -24,6 +24,13 @@ struct PointSelection {
 // Throws Error{kInvalidArgument} for a percentile outside 0 to 100 and for a scene that check_scene refuses.
 PointSelection select_points(const Scene& scene, const ConfidenceFilter& filter);
 
+// Of `count` confidences in ascending order, the place of the one below which the filter leaves points out: the nearest rank. At most
+// `percentile` % of them lie before it, and the last one never does.
+size_t rank_of_percentile(double percentile, size_t count);
+
+// Of the selected pixels, view after view.
+std::vector<float> confidences_of(const Scene& scene, const PointSelection& selection);
+
 // "kept 9 of 12 pixels: finite, of confidence 3 or more", for people.
 std::string kept_description(const PointSelection& selection);
 

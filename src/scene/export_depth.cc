@@ -20,14 +20,12 @@ using nlohmann::ordered_json;
 
 constexpr const char* kMeaning =
     "depth = value * scale, value 0 = no depth; the unit of length is that of the scene. confidence = value * scale, value 0 = none: not "
-    "the "
-    "photo, outside its mask, or not a number; the network's own, above 1. All maps have the network's pixels: see views for the way to "
-    "the "
-    "photo's";
+    "the photo, outside its mask, or not a number; the network's own, above 1. All maps have the network's pixels: see views for the way "
+    "to "
+    "the photo's";
 constexpr const char* kFrames =
     "of each depth file: 'own camera' is z in the camera frame of the view; 'world' is z in the world's, which for views after the first "
-    "is "
-    "not the distance from their own camera";
+    "is not the distance from their own camera";
 
 const char* frame_of(const SceneView& view) {
   return view.depth.empty() ? "world" : "own camera";

@@ -43,8 +43,7 @@ std::string nerfstudio_convention(const Scene& scene) {
   return "transform_matrix takes points from the camera (OpenGL's axes: x right, y up, z backward) to the world, which is " +
          world_description(scene) + " with x right, y down, z forward, " + scale_description(scene) +
          "; scene.ply is in the same world; fl_x, fl_y, cx and cy are in pixels of the photo as it is stored, EXIF orientation not "
-         "applied, "
-         "with (0.5, 0.5) the centre of the top-left pixel" +
+         "applied, with (0.5, 0.5) the centre of the top-left pixel" +
          exif_note(scene);
 }
 

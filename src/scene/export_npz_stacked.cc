@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "geometry/rigid_transform.h"
+#include "scene/camera_matrices.h"
 
 namespace pointmap {
 
@@ -65,10 +66,6 @@ std::vector<float> extrinsic_of(const Camera& camera) {
   return matrix;
 }
 
-std::array<double, 9> matrix_of(const Intrinsics& k) {
-  return {k.fx, 0, k.cx, 0, k.fy, k.cy, 0, 0, 1};
-}
-
 }  // namespace
 
 bool is_stackable(const Scene& scene) {
@@ -94,10 +91,10 @@ void add_stacked_arrays(NpzWriter& writer, const Scene& scene) {
       "pose_enc", DType::kF32, {9}, [](const SceneView& v) -> const auto& { return v.pose_encoding; });
   stack.add<float>("extrinsic", DType::kF32, {3, 4}, [](const SceneView& v) { return extrinsic_of(*v.camera); });
   stack.add<float>("intrinsic", DType::kF32, {3, 3}, [](const SceneView& v) {
-    const std::array<double, 9> k = matrix_of(v.camera->network);
+    const std::array<double, 9> k = matrix3(v.camera->network);
     return std::vector<float>(k.begin(), k.end());
   });
-  stack.add<double>("original_intrinsic", DType::kF64, {3, 3}, [](const SceneView& v) { return matrix_of(v.camera->original); });
+  stack.add<double>("original_intrinsic", DType::kF64, {3, 3}, [](const SceneView& v) { return matrix3(v.camera->original); });
   if (std::ranges::none_of(views, [](const SceneView* view) { return !view->mask.empty(); })) return;
   stack.add<uint8_t>("masks", DType::kU8, {height, width},
                      [](const SceneView& v) { return v.mask.empty() ? std::vector<uint8_t>(v.confidence.size(), 1) : v.mask; });

@@ -13,24 +13,12 @@ namespace {
 
 constexpr size_t kMaxClass = kNumPageClasses - 1;
 
-// The least confidence that the filter keeps at each percentile: its nearest rank. `confidences` is not empty.
+// The least confidence that the filter keeps at each percentile. `confidences` is not empty.
 std::array<float, kNumPageClasses> class_limits(std::vector<float> confidences) {
   std::ranges::sort(confidences);
   std::array<float, kNumPageClasses> limits = {};
-  for (size_t p = 0; p < limits.size(); ++p) {
-    const auto rank = static_cast<size_t>(static_cast<double>(p) / 100 * static_cast<double>(confidences.size()));
-    limits[p] = confidences[std::min(rank, confidences.size() - 1)];
-  }
+  for (size_t p = 0; p < limits.size(); ++p) limits[p] = confidences[rank_of_percentile(static_cast<double>(p), confidences.size())];
   return limits;
-}
-
-std::vector<float> confidences_of(const Scene& scene, const PointSelection& selection) {
-  std::vector<float> confidences;
-  confidences.reserve(selection.num_kept);
-  for (size_t i = 0; i < scene.views.size(); ++i) {
-    for (const uint32_t pixel : selection.pixels[i]) confidences.push_back(scene.views[i].confidence[pixel]);
-  }
-  return confidences;
 }
 
 // Leaves at most max_points of them, evenly spread.
