@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "pointmap/error.h"
+#include "run_options.h"
 
 namespace pointmap::cli {
 namespace {
@@ -13,25 +14,11 @@ bool is_intrinsics(const std::string& entry) {
   return std::ranges::count(entry, ',') == 3 && !std::filesystem::exists(entry);
 }
 
-std::string check_intrinsics(const std::string& entry) {
-  try {
-    if (is_intrinsics(entry)) {
-      parse_intrinsics(entry);
-    } else if (!std::filesystem::exists(entry)) {
-      return "'" + entry + "' is neither FX,FY,CX,CY nor a file with such lines";
-    }
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-std::string check_distance(const std::string& text) {
-  try {
-    parse_distance(text);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
+void check_intrinsics(const std::string& entry) {
+  if (is_intrinsics(entry)) {
+    parse_intrinsics(entry);
+  } else if (!std::filesystem::exists(entry)) {
+    throw Error{kInvalidArgument, "'" + entry + "' is neither FX,FY,CX,CY nor a file with such lines"};
   }
 }
 
@@ -57,7 +44,7 @@ void add_known_options(CLI::App& command, KnownArguments& arguments) {
               "--intrinsics", arguments.intrinsics,
               "The known lens: FX,FY,CX,CY in pixels of the photo as a person sees it, pixel centres at integers; once for all photos, "
               "once for each, or a file with a line 'fx fy cx cy' for each")
-          ->check(check_intrinsics)
+          ->check(check_with(check_intrinsics))
           ->allow_extra_args(false)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--shared-intrinsics", arguments.shared_intrinsics, "One lens made all photos: one focal length for all views")
@@ -79,7 +66,7 @@ void add_known_options(CLI::App& command, KnownArguments& arguments) {
       .add_option("--distance", arguments.distance,
                   "P,Q,METRES: metres between the points that two pixels show, each U:V of the first photo or N:U:V of view N; everything "
                   "comes out in metres")
-      ->check(check_distance)
+      ->check(check_with(parse_distance))
       ->excludes(poses)
       ->excludes(baseline);
 }

@@ -19,7 +19,7 @@ extern "C" void on_interrupt(int) {
 int main(int argc, char** argv) {
   using namespace pointmap::cli;
   CLI::App app{"pointmap: photographs in, 3D out"};
-  app.set_version_flag("--version", "pointmap " + std::string(pointmap::version()));
+  app.set_version_flag("--version", pointmap::generator_name());
   app.require_subcommand(1);
   Context context{.cancel = g_cancel};
   add_reconstruct(app, context);

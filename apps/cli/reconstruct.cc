@@ -108,7 +108,7 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
                                                         .filter = {.percentile = arguments.percentile},
                                                         .points = parse_point_source(arguments.points),
                                                         .depth_formats = parse_depth_formats(arguments.depth_formats),
-                                                        .generator = "pointmap " + std::string(version()),
+                                                        .generator = generator_name(),
                                                         .ply_normals = arguments.normals,
                                                         .glb_mesh = arguments.glb_mesh});
   const std::chrono::duration<double, std::milli> export_time = std::chrono::steady_clock::now() - export_start;
@@ -122,19 +122,6 @@ int run_reconstruct(const Arguments& arguments, const CancelFlag& cancel) {
     print_summary(run, files, arguments.folder);
   }
   return kExitOk;
-}
-
-// A check for CLI11 that lets the library say what is wrong with a word, so that a wrong word is a usage error.
-template <typename Parse>
-auto check_with(const Parse& parse) {
-  return [parse](const std::string& text) -> std::string {
-    try {
-      parse(text);
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
 }
 
 }  // namespace

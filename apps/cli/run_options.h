@@ -9,6 +9,19 @@
 
 namespace pointmap::cli {
 
+// A check for CLI11 that lets the library say what is wrong with a text, so that a wrong one is a usage error.
+template <typename Parse>
+auto check_with(const Parse& parse) {
+  return [parse](const std::string& text) -> std::string {
+    try {
+      parse(text);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+}
+
 void add_model_option(CLI::App& command, std::string& model);
 // `model`, or what to run when it is empty; then says so on stderr unless quiet.
 std::string model_or_default(const std::string& model, bool quiet);

@@ -76,10 +76,9 @@ bool open_in_browser(const std::string& page) {
 int run_view(const Arguments& arguments) {
   const Scene scene = read_scene(arguments.npz);
   const std::string page = arguments.page.empty() ? temporary_page() : arguments.page;
-  export_page(scene, page,
-              {.filter = {.percentile = arguments.percentile},
-               .points = parse_point_source(arguments.points),
-               .generator = "pointmap " + std::string(version())});
+  export_page(
+      scene, page,
+      {.filter = {.percentile = arguments.percentile}, .points = parse_point_source(arguments.points), .generator = generator_name()});
   std::cout << page << std::endl;
   if (arguments.open && !open_in_browser(page)) std::cerr << "no browser found to open it: set BROWSER, or open the file yourself\n";
   return kExitOk;

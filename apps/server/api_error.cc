@@ -1,6 +1,8 @@
 #include "apps/server/api_error.h"
 
-#include <nlohmann/json.hpp>
+#include <new>
+
+#include "apps/server/text.h"
 
 namespace pointmap::server {
 
@@ -40,13 +42,32 @@ ApiError api_error_from(const Error& error) {
   return {status_of(error.code()), std::string(error_code_name(error.code())), error.what(), field_of(error.what())};
 }
 
+ApiError current_error(const char* out_of_memory) {
+  try {
+    throw;
+  } catch (const ApiError& error) {
+    return error;
+  } catch (const Error& error) {
+    return api_error_from(error);
+  } catch (const std::bad_alloc&) {
+    return {503, "out_of_memory", out_of_memory};
+  } catch (const std::exception& error) {
+    return {500, "internal", error.what()};
+  }
+}
+
+nlohmann::ordered_json error_json(const ApiError& error) {
+  nlohmann::ordered_json json = {{"code", error.code}, {"message", error.what()}, {"field", nullptr}};
+  if (!error.field.empty()) json["field"] = error.field;
+  return json;
+}
+
 HttpResponse error_response(const ApiError& error, const std::string& request_id) {
-  nlohmann::ordered_json body = {{"code", error.code}, {"message", error.what()}, {"field", nullptr}, {"request_id", request_id}};
-  if (!error.field.empty()) body["field"] = error.field;
+  nlohmann::ordered_json body = error_json(error);
+  body["request_id"] = request_id;
   HttpResponse response;
   response.status = error.status;
-  // What a client sent may stand in the message and need be no UTF-8.
-  response.body = nlohmann::ordered_json{{"error", body}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  response.body = text_of({{"error", body}});
   if (error.retry_after_s > 0) response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
   if (error.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;

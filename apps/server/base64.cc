@@ -24,17 +24,7 @@ constexpr Places make_places() {
   return places;
 }
 
-// Two characters for twelve bits.
-using Pairs = std::array<std::array<char, 2>, 4096>;
-
-constexpr Pairs make_pairs() {
-  Pairs pairs{};
-  for (size_t i = 0; i < 4096; ++i) pairs[i] = {kAlphabet[i >> 6], kAlphabet[i & 63]};
-  return pairs;
-}
-
 constexpr Places kPlaces = make_places();
-constexpr Pairs kPairs = make_pairs();
 
 uint32_t four(const uint8_t* in) {
   return kPlaces[0][in[0]] | kPlaces[1][in[1]] | kPlaces[2][in[2]] | kPlaces[3][in[3]];
@@ -77,28 +67,6 @@ std::optional<std::vector<std::byte>> decode_base64(std::string_view text) {
   }
   if ((seen & kNone) != 0) return std::nullopt;
   return bytes;
-}
-
-void encode_base64(std::string_view bytes, std::string& out) {
-  const size_t begin = out.size();
-  out.resize(begin + (bytes.size() + 2) / 3 * 4);
-  char* to = out.data() + begin;
-  const auto put = [&to](uint32_t bits) {
-    const auto& first = kPairs[bits >> 12];
-    const auto& second = kPairs[bits & 4095];
-    to[0] = first[0];
-    to[1] = first[1];
-    to[2] = second[0];
-    to[3] = second[1];
-    to += 4;
-  };
-  const auto* in = reinterpret_cast<const uint8_t*>(bytes.data());
-  size_t left = bytes.size();
-  for (; left >= 3; left -= 3, in += 3) put(uint32_t{in[0]} << 16 | uint32_t{in[1]} << 8 | in[2]);
-  if (left == 0) return;
-  put(uint32_t{in[0]} << 16 | (left == 2 ? uint32_t{in[1]} << 8 : 0));
-  to[-1] = '=';
-  if (left == 1) to[-2] = '=';
 }
 
 }  // namespace pointmap::server

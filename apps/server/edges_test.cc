@@ -10,6 +10,7 @@
 #include "apps/server/request_check.h"
 #include "apps/server/router.h"
 #include "apps/server/server_options.h"
+#include "pointmap/encode.h"
 
 namespace pointmap::server {
 namespace {

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "apps/server/text.h"
+
 namespace pointmap::server {
 
 namespace {
@@ -29,8 +31,7 @@ std::string timestamp() {
 void EventLog::event(const std::string& event, const nlohmann::ordered_json& fields) {
   nlohmann::ordered_json line = {{"time", timestamp()}, {"event", event}};
   line.update(fields);
-  // A path is whatever a client sent.
-  const std::string text = line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string text = text_of(line) + "\n";
   const std::lock_guard lock(mutex_);
   out_ << text << std::flush;
 }

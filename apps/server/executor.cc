@@ -1,6 +1,5 @@
 #include "apps/server/executor.h"
 
-#include <new>
 #include <utility>
 
 namespace pointmap::server {
@@ -52,14 +51,8 @@ void Executor::run_job(Job& job) {
     if (job.request().deliver) job.request().deliver(result, job);
     is_done = true;
     job.finish(std::move(result));
-  } catch (const ApiError& error) {
-    job.fail(error);
-  } catch (const Error& error) {
-    job.fail(api_error_from(error));
-  } catch (const std::bad_alloc&) {
-    job.fail({503, "out_of_memory", "not enough memory for this reconstruction"});
-  } catch (const std::exception& error) {
-    job.fail({500, "internal", error.what()});
+  } catch (const std::exception&) {
+    job.fail(current_error("not enough memory for this reconstruction"));
   }
   if (work_.on_over) work_.on_over(job, is_done ? &report : nullptr);
 }

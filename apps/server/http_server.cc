@@ -15,6 +15,7 @@
 #include "apps/server/api_error.h"
 #include "apps/server/connection_threads.h"
 #include "apps/server/request_check.h"
+#include "apps/server/text.h"
 #include "apps/server/timed_stream.h"
 
 namespace pointmap::server {
@@ -22,11 +23,6 @@ namespace pointmap::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
 
 // A request between its header and its answer.
 struct Exchange {
@@ -236,14 +232,8 @@ class HttpServer::Impl : public httplib::Server {
       if (exchange.route == nullptr) return {.status = 204};  // preflight
       if (reader != nullptr && exchange.body.has_body()) read_body(exchange, *reader);
       return exchange.route->handler(exchange.request);
-    } catch (const ApiError& error) {
-      return error_response(error, id);
-    } catch (const Error& error) {
-      return error_response(api_error_from(error), id);
-    } catch (const std::bad_alloc&) {
-      return error_response({503, "out_of_memory", "not enough memory for this request"}, id);
-    } catch (const std::exception& error) {
-      return error_response({500, "internal", error.what()}, id);
+    } catch (const std::exception&) {
+      return error_response(current_error("not enough memory for this request"), id);
     }
   }
 

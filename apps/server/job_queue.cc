@@ -6,30 +6,20 @@
 
 namespace pointmap::server {
 
-namespace {
-
-ApiError later(int status, const char* code, const std::string& message, int retry_after_s) {
-  ApiError error(status, code, message);
-  error.retry_after_s = retry_after_s;
-  return error;
-}
-
-}  // namespace
-
 void JobQueue::push(std::shared_ptr<Job> job) {
   {
     const std::lock_guard lock(mutex_);
-    if (is_closed_) throw later(503, "draining", "the server is shutting down", 10);
+    if (is_closed_) throw ApiError{503, "draining", "the server is shutting down", 10};
     if (jobs_per_client_ > 0) {
       const auto is_theirs = [&](const std::shared_ptr<Job>& other) { return other->client() == job->client(); };
       const auto theirs = std::ranges::count_if(waiting_, is_theirs) + (running_ && is_theirs(running_) ? 1 : 0);
       if (static_cast<size_t>(theirs) >= jobs_per_client_) {
-        throw later(429, "too_many_jobs", "you have " + std::to_string(theirs) + " unfinished jobs, no more are taken", retry_after_s());
+        throw ApiError{429, "too_many_jobs", "you have " + std::to_string(theirs) + " unfinished jobs, no more are taken", retry_after_s()};
       }
     }
     // With nothing running a job leaves the queue at once.
     if (waiting_.size() >= capacity_ + (running_ ? 0 : 1)) {
-      throw later(503, "queue_full", std::to_string(waiting_.size()) + " jobs are waiting, no more are taken", retry_after_s());
+      throw ApiError{503, "queue_full", std::to_string(waiting_.size()) + " jobs are waiting, no more are taken", retry_after_s()};
     }
     waiting_.push_back(std::move(job));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/server/api_error.h"
+#include "apps/server/text.h"
 
 namespace pointmap::server {
 
@@ -17,8 +18,7 @@ bool is_mark(char c) {
 
 bool says_json(std::string_view content_type) {
   const std::string_view kind = content_type.substr(0, std::min(content_type.find(';'), content_type.find(' ')));
-  constexpr std::string_view kJson = "application/json";
-  return std::ranges::equal(kind, kJson, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+  return is_same_word(kind, "application/json");
 }
 
 ApiError wrong_type(std::string_view field, const char* wanted) {

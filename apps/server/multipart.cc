@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/server/api_error.h"
+#include "apps/server/text.h"
 
 namespace pointmap::server {
 
@@ -15,13 +16,8 @@ ApiError malformed(const std::string& what) {
   return {400, "bad_multipart", "the multipart body is not well formed: " + what};
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
 bool starts_with_ignoring_case(std::string_view text, std::string_view lower_case_start) {
-  return text.size() >= lower_case_start.size() &&
-         std::equal(lower_case_start.begin(), lower_case_start.end(), text.begin(), [](char a, char b) { return a == lower(b); });
+  return is_same_word(text.substr(0, lower_case_start.size()), lower_case_start);
 }
 
 std::string_view trimmed(std::string_view text) {

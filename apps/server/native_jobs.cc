@@ -25,13 +25,6 @@ ordered_json artifacts_json(const StoredResult& result) {
   return list;
 }
 
-ordered_json error_json(const std::optional<ApiError>& error) {
-  if (!error) return nullptr;
-  ordered_json json = {{"code", error->code}, {"message", error->what()}, {"field", nullptr}};
-  if (!error->field.empty()) json["field"] = error->field;
-  return json;
-}
-
 ApiError no_such_job() {
   return {404, "not_found", "no such job; it may have expired"};
 }
@@ -62,7 +55,7 @@ void NativeJobs::deliver(Reconstruction& run, const Job& job, const ExportOption
   try {
     const auto started = std::chrono::steady_clock::now();
     ExportOptions options = files;
-    options.generator = "pointmap " + std::string(version());
+    options.generator = generator_name();
     std::vector<ExportedFile> exported = export_scene(run.scene, folder, options);
     for (ExportedFile& file : exported) file.path = file.path.filename();  // where they lie is nobody's business
     run.report.stages.push_back({"export", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count()});
@@ -99,7 +92,8 @@ ordered_json NativeJobs::describe(const Job& job, const JobStatus& status) const
   json["queue_ms"] = seven_digits(status.queue_ms);
   json["run_ms"] = seven_digits(status.run_ms);
   json["stages"] = stages_json(status.stages);
-  json["error"] = error_json(status.error);
+  json["error"] = nullptr;
+  if (status.error) json["error"] = error_json(*status.error);
   json["artifacts"] = ordered_json::array();
   if (status.state != JobState::kDone) return json;
   if (const std::optional<StoredResult> result = results_.find(job.id())) {
@@ -132,9 +126,7 @@ std::shared_ptr<void> NativeJobs::take_watching_place() {
   const int max_watching = std::max(1, static_cast<int>(serving_.options().http_threads / 2));
   if (num_watching_.fetch_add(1) >= max_watching) {
     --num_watching_;
-    ApiError error(503, "too_many_watchers", "all places to watch jobs are taken; ask for the job now and then instead");
-    error.retry_after_s = 5;
-    throw error;
+    throw ApiError{503, "too_many_watchers", "all places to watch jobs are taken; ask for the job now and then instead", 5};
   }
   return {this, [](NativeJobs* jobs) { --jobs->num_watching_; }};
 }

@@ -4,6 +4,7 @@
 
 #include "apps/server/base64.h"
 #include "apps/server/predict_request.h"
+#include "pointmap/encode.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pointmap::server;

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
-#include <numbers>
 #include <span>
 
 #include "pointmap/encode.h"
@@ -38,16 +37,11 @@ std::string dust3r_npz(const Scene& scene, int level) {
 
 // camera from world, [3, 4]
 std::array<float, 12> extrinsic_of(const Camera& camera) {
-  const auto& r = camera.world_from_cam.rotation;
-  const auto& t = camera.world_from_cam.translation;
+  const RigidTransform cam_from_world = inverse(camera.world_from_cam);
   std::array<float, 12> matrix{};
-  for (size_t i = 0; i < 3; ++i) {
-    double shift = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      matrix[4 * i + k] = static_cast<float>(r[3 * k + i]);
-      shift -= r[3 * k + i] * t[k];
-    }
-    matrix[4 * i + 3] = static_cast<float>(shift);
+  for (size_t row = 0; row < 3; ++row) {
+    for (size_t column = 0; column < 3; ++column) matrix[4 * row + column] = static_cast<float>(cam_from_world.rotation[3 * row + column]);
+    matrix[4 * row + 3] = static_cast<float>(cam_from_world.translation[row]);
   }
   return matrix;
 }
@@ -154,11 +148,9 @@ ordered_json rows_of(std::span<const float> values) {
   return rows;
 }
 
-// Degrees between the first two cameras.
+// Degrees between two cameras.
 double rotation_between(const Camera& first, const Camera& second) {
-  double trace = 0;  // of the product of one with the other's transpose: the sum over all elements
-  for (size_t i = 0; i < 9; ++i) trace += first.world_from_cam.rotation[i] * second.world_from_cam.rotation[i];
-  return std::acos(std::clamp((trace - 1) / 2, -1.0, 1.0)) * 180 / std::numbers::pi;
+  return rotation_angle_deg(compose(inverse(first.world_from_cam), second.world_from_cam));
 }
 
 ordered_json pose_of(const Reconstruction& run) {

@@ -66,6 +66,12 @@ void sync_to_disk(const fs::path& path) {
   ::close(descriptor);
 }
 
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error{kIoError, "cannot make the folder '" + folder.string() + "': " + error.message()};
+}
+
 fs::path make_own_folder() {
   std::string name = (fs::temp_directory_path() / "pointmap-results-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw Error{kIoError, "cannot make a folder like " + name};
@@ -81,9 +87,7 @@ bool is_job_id(const std::string& id) {
 ResultStore::ResultStore(Settings settings, const std::function<void(const std::string& what)>& on_fault)
     : settings_(std::move(settings)), is_own_folder_(settings_.folder.empty()) {
   if (is_own_folder_) settings_.folder = make_own_folder();
-  std::error_code error;
-  fs::create_directories(settings_.folder, error);
-  if (error) throw Error{kIoError, "cannot make the folder '" + settings_.folder.string() + "': " + error.message()};
+  make_folder(settings_.folder);
   take_over(on_fault);
 }
 
@@ -113,9 +117,7 @@ void ResultStore::take_over(const std::function<void(const std::string& what)>& 
 
 fs::path ResultStore::begin(const std::string& id) {
   const fs::path folder = settings_.folder / (kUnfinished + id);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error{kIoError, "cannot make the folder '" + folder.string() + "': " + error.message()};
+  make_folder(folder);
   return folder;
 }
 

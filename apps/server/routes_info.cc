@@ -4,6 +4,7 @@
 #include "apps/server/metrics.h"
 #include "apps/server/native_jobs.h"
 #include "apps/server/routes.h"
+#include "apps/server/text.h"
 
 namespace pointmap::server {
 
@@ -11,14 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-#ifdef __clang__
-constexpr const char* kCompiler = __VERSION__;
-#else
-constexpr const char* kCompiler = "GCC " __VERSION__;
-#endif
-
 HttpResponse json_response(const ordered_json& json) {
-  return {.body = json.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
+  return {.body = text_of(json)};
 }
 
 // 503 in the shape of every error, as long as requests would be refused.
@@ -75,7 +70,7 @@ HttpResponse info(Serving& serving) {
                         {"cpu", machine.cpu},
                         {"threads", machine.num_threads},
                         {"limits", limits_json(serving.options())},
-                        {"build", {{"version", version()}, {"compiler", kCompiler}}},
+                        {"build", {{"version", version()}, {"compiler", compiler()}}},
                         {"uptime_s", std::chrono::duration<double>(uptime).count()}});
 }
 

@@ -5,6 +5,7 @@
 #include "apps/server/byte_range.h"
 #include "apps/server/native_jobs.h"
 #include "apps/server/routes.h"
+#include "apps/server/text.h"
 
 namespace pointmap::server {
 
@@ -12,10 +13,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using std::chrono::milliseconds;
-
-std::string text_of(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 HttpResponse job_response(int status, const ordered_json& job) {
   HttpResponse response{.status = status, .body = text_of(job)};

@@ -3,10 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "apps/server/base64.h"
 #include "apps/server/predict_request.h"
 #include "apps/server/predict_response.h"
 #include "apps/server/routes.h"
+#include "apps/server/text.h"
+#include "pointmap/encode.h"
 
 namespace pointmap::server {
 
@@ -83,7 +84,7 @@ HttpResponse answer_json(const HttpRequest& http, Serving& serving) {
   }
   ordered_json facts = facts_of(prediction, http, model, encode_started);
   if (!scales.empty()) facts["png_scale"] = std::move(scales);
-  response.body += facts.dump(-1, ' ', false, ordered_json::error_handler_t::replace).substr(1);
+  response.body += text_of(facts).substr(1);
   return response;
 }
 
@@ -95,7 +96,7 @@ HttpResponse answer_npz(const HttpRequest& http, Serving& serving) {
   response.content_type = "application/x-npz";
   response.body = predict_npz(prediction.run.scene, model, prediction.request.compress_npz);
   const ordered_json facts = facts_of(prediction, http, model, encode_started);
-  response.headers.emplace_back("X-Pointmap-Meta", facts.dump(-1, ' ', true, ordered_json::error_handler_t::replace));
+  response.headers.emplace_back("X-Pointmap-Meta", text_of(facts, /*ascii_only=*/true));
   return response;
 }
 

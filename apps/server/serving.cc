@@ -16,9 +16,8 @@ Serving::Serving(const ServerOptions& options, std::function<void(const Job&, co
 
 void Serving::require_ready() const {
   if (state() == Executor::State::kReady && !is_draining_) return;
-  ApiError error = is_draining_ ? ApiError{503, "draining", "the server is shutting down"} : ApiError{503, "loading", "models are loading"};
-  error.retry_after_s = 5;
-  throw error;
+  if (is_draining_) throw ApiError{503, "draining", "the server is shutting down", 5};
+  throw ApiError{503, "loading", "models are loading", 5};
 }
 
 std::shared_ptr<Job> Serving::submit(JobRequest request) {
@@ -33,9 +32,7 @@ std::shared_ptr<Job> Serving::run(JobRequest request) {
   if (!job->wait(Job::Clock::now() + options_.request_timeout)) {
     job->cancel();
     queue_.remove(*job);
-    ApiError error(503, "timeout", "not done within " + std::to_string(options_.request_timeout.count()) + " ms");
-    error.retry_after_s = 1;
-    throw error;
+    throw ApiError{503, "timeout", "not done within " + std::to_string(options_.request_timeout.count()) + " ms", 1};
   }
   const JobStatus status = job->status();
   if (status.error) throw ApiError(*status.error);

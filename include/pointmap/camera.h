@@ -19,6 +19,12 @@ struct RigidTransform {
   std::array<double, 3> translation = {0, 0, 0};
 };
 
+// Frames in the names cancel: c_from_a = compose(c_from_b, b_from_a), a_from_b = inverse(b_from_a).
+RigidTransform compose(const RigidTransform& c_from_b, const RigidTransform& b_from_a);
+RigidTransform inverse(const RigidTransform& b_from_a);
+// Of the rotation alone, 0 to 180.
+double rotation_angle_deg(const RigidTransform& b_from_a);
+
 // Camera axes as in OpenCV: x right, y down, z forward. The world is that of the scene: see Scene::world.
 struct Camera {
   RigidTransform world_from_cam;  // in the units of the scene's points

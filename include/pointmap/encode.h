@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pointmap/image.h"
@@ -30,5 +31,8 @@ std::string encode_png(const Image& image);
 
 // grey: [height, width], 16 bits.
 std::string encode_png_grey16(std::span<const uint16_t> grey, int width, int height);
+
+// Appends to `text`, as JSON and HTML take such files: base64 of RFC 4648, section 4, with padding and without line breaks.
+void encode_base64(std::string_view bytes, std::string& text);
 
 }  // namespace pointmap

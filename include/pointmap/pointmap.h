@@ -30,6 +30,10 @@ namespace pointmap {
 
 // "0.1.0"
 std::string_view version();
+// "pointmap 0.1.0", as files name their generator.
+std::string generator_name();
+// That built the library: "GCC 12.2.0".
+std::string_view compiler();
 
 struct LoadOptions {
   int num_threads = 0;              // 0: all cores that this process may use. Results do not depend on it.

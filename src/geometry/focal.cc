@@ -104,6 +104,10 @@ bool is_usable_focal(double focal_px) {
   return std::isfinite(focal_px) && focal_px > 0;
 }
 
+bool is_usable_lens(const Intrinsics& k) {
+  return is_usable_focal(k.fx) && is_usable_focal(k.fy) && std::isfinite(k.cx) && std::isfinite(k.cy);
+}
+
 double default_focal(int width, int height) {
   return std::max(width, height) / (2 * std::tan(std::numbers::pi / 6));
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "pointmap/camera.h"
 #include "pointmap/view_transform.h"
 
 namespace pointmap {
@@ -38,6 +39,8 @@ double shared_focal(std::span<const FocalView> views, FocalMethod method);
 
 // Whether an estimate is one: finite and above 0.
 bool is_usable_focal(double focal_px);
+// And whether the whole lens is: usable focal lengths, a finite principal point.
+bool is_usable_lens(const Intrinsics& intrinsics);
 
 // Of a view 60 degrees wide along the longer side: upstream's guess when nothing is known.
 double default_focal(int width, int height);

@@ -1,5 +1,6 @@
 #include "geometry/rigid_transform.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -36,6 +37,11 @@ RigidTransform inverse(const RigidTransform& b_from_a) {
 Point3 transform_point(const RigidTransform& b_from_a, const Point3& point_in_a) {
   const Point3 turned = rotated(b_from_a.rotation, point_in_a);
   return {turned[0] + b_from_a.translation[0], turned[1] + b_from_a.translation[1], turned[2] + b_from_a.translation[2]};
+}
+
+bool is_finite(const RigidTransform& transform) {
+  const auto finite = [](double x) { return std::isfinite(x); };
+  return std::ranges::all_of(transform.rotation, finite) && std::ranges::all_of(transform.translation, finite);
 }
 
 double rotation_angle_deg(const RigidTransform& b_from_a) {

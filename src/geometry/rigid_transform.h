@@ -1,4 +1,4 @@
-// Rotations with translations, composed so that the frames in the names cancel: c_from_a = c_from_b b_from_a.
+// Rotations with translations. What to do with them is public, pointmap/camera.h, but for points.
 #pragma once
 
 #include <array>
@@ -9,11 +9,9 @@ namespace pointmap {
 
 using Point3 = std::array<double, 3>;
 
-RigidTransform compose(const RigidTransform& c_from_b, const RigidTransform& b_from_a);  // c_from_a
-RigidTransform inverse(const RigidTransform& b_from_a);                                  // a_from_b
-Point3 transform_point(const RigidTransform& b_from_a, const Point3& point_in_a);        // point_in_b
+Point3 transform_point(const RigidTransform& b_from_a, const Point3& point_in_a);  // point_in_b
 
-// Of the rotation alone, 0 to 180.
-double rotation_angle_deg(const RigidTransform& b_from_a);
+// No NaN, no infinity: networks can say both.
+bool is_finite(const RigidTransform& transform);
 
 }  // namespace pointmap

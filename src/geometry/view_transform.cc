@@ -50,6 +50,17 @@ Pixel stored_from_oriented(const ViewTransform& view, Pixel oriented) {
   return stored;
 }
 
+RigidTransform stored_from_oriented_cam(const ViewTransform& view) {
+  const Pixel origin = stored_from_oriented(view, {0, 0});
+  const Pixel right = stored_from_oriented(view, {1, 0}), down = stored_from_oriented(view, {0, 1});
+  return {.rotation = {right.u - origin.u, down.u - origin.u, 0, right.v - origin.v, down.v - origin.v, 0, 0, 0, 1}, .translation = {}};
+}
+
+bool is_stored_mirrored(const ViewTransform& view) {
+  const std::array<double, 9> turn = stored_from_oriented_cam(view).rotation;
+  return turn[0] * turn[4] - turn[1] * turn[3] < 0;
+}
+
 Pixel ViewTransform::oriented_from_network(Pixel network) const {
   return {scale_x * (network.u + 0.5) + offset_x - 0.5, scale_y * (network.v + 0.5) + offset_y - 0.5};
 }

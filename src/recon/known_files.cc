@@ -25,6 +25,12 @@ bool is_mask_of(const fs::path& file, const fs::path& photo) {
   return is_photo_name(file.filename().string()) && (file.stem() == photo.stem() || file.stem() == photo.filename());
 }
 
+// False when `text` is no number and nothing else.
+bool read_number(std::string_view text, auto& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 // "U:V" or "N:U:V"
 PhotoPoint parse_point(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -33,15 +39,11 @@ PhotoPoint parse_point(std::string_view text) {
     parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  const auto number = [](std::string_view part, auto& value) {
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    return error == std::errc() && end == part.data() + part.size();
-  };
   PhotoPoint point;
   size_t photo = 1;
   const bool has_photo = parts.size() == 3;
-  const bool is_point = (parts.size() == 2 || (has_photo && number(parts[0], photo) && photo > 0)) &&
-                        number(parts[parts.size() - 2], point.pixel.u) && number(parts.back(), point.pixel.v) &&
+  const bool is_point = (parts.size() == 2 || (has_photo && read_number(parts[0], photo) && photo > 0)) &&
+                        read_number(parts[parts.size() - 2], point.pixel.u) && read_number(parts.back(), point.pixel.v) &&
                         std::isfinite(point.pixel.u) && std::isfinite(point.pixel.v);
   POINTMAP_CHECK(is_point, "'" + std::string(text) + "' is no pixel");
   point.photo = photo - 1;
@@ -82,8 +84,7 @@ KnownDistance parse_distance(std::string_view text) {
     if (second == std::string_view::npos) throw Error{kInvalidArgument, "three parts are wanted"};
     KnownDistance distance{.from = parse_point(text.substr(0, first)), .to = parse_point(text.substr(first + 1, second - first - 1))};
     const std::string_view metres = text.substr(second + 1);
-    const auto [end, error] = std::from_chars(metres.data(), metres.data() + metres.size(), distance.metres);
-    if (error != std::errc() || end != metres.data() + metres.size() || !std::isfinite(distance.metres) || !(distance.metres > 0))
+    if (!read_number(metres, distance.metres) || !std::isfinite(distance.metres) || !(distance.metres > 0))
       throw Error{kInvalidArgument, "'" + std::string(metres) + "' is no length above 0"};
     return distance;
   } catch (const Error& error) {

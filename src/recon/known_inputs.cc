@@ -8,6 +8,7 @@
 #include "geometry/focal.h"
 #include "geometry/pinhole.h"
 #include "geometry/pose_check.h"
+#include "geometry/view_transform.h"
 #include "recon/known_poses.h"
 #include "recon/known_scale.h"
 #include "recon/pair_lenses.h"
@@ -29,9 +30,8 @@ std::string size_text(const RunView& view) {
 }
 
 void check_lens(const Intrinsics& k, const std::string& whose) {
-  const bool is_lens = is_usable_focal(k.fx) && is_usable_focal(k.fy) && std::isfinite(k.cx) && std::isfinite(k.cy);
-  POINTMAP_CHECK(is_lens, "intrinsics of " + whose + ": fx " + std::to_string(k.fx) + ", fy " + std::to_string(k.fy) + ", cx " +
-                              std::to_string(k.cx) + ", cy " + std::to_string(k.cy) + "; want finite numbers, fx and fy above 0");
+  POINTMAP_CHECK(is_usable_lens(k), "intrinsics of " + whose + ": fx " + std::to_string(k.fx) + ", fy " + std::to_string(k.fy) + ", cx " +
+                                        std::to_string(k.cx) + ", cy " + std::to_string(k.cy) + "; want finite numbers, fx and fy above 0");
 }
 
 std::string centre_note(const RunView& view) {
@@ -112,10 +112,9 @@ void check_point(const RunView& view, Pixel pixel) {
 }
 
 void check_mirrors(const RunView& view) {
-  const int orientation = view.prepared.transform.exif_orientation;
-  POINTMAP_CHECK(orientation != 2 && orientation != 4 && orientation != 5 && orientation != 7,
-                 "'" + view.source + "' is stored mirrored (EXIF orientation " + std::to_string(orientation) +
-                     "): no pose of its stored pixels is one of the photo");
+  const ViewTransform& t = view.prepared.transform;
+  POINTMAP_CHECK(!is_stored_mirrored(t), "'" + view.source + "' is stored mirrored (EXIF orientation " +
+                                             std::to_string(t.exif_orientation) + "): no pose of its stored pixels is one of the photo");
 }
 
 }  // namespace

@@ -24,15 +24,6 @@ struct CameraPair {
   RigidTransform found;
 };
 
-// From the camera of the photo as a person sees it to that of its pixels as stored: EXIF turns both about the axis of the lens.
-RigidTransform stored_from_oriented_cam(const ViewTransform& t) {
-  const Pixel origin = stored_from_oriented(t, {0, 0});
-  const Pixel right = stored_from_oriented(t, {1, 0}), down = stored_from_oriented(t, {0, 1});
-  RigidTransform turn;
-  turn.rotation = {right.u - origin.u, down.u - origin.u, 0, right.v - origin.v, down.v - origin.v, 0, 0, 0, 1};
-  return turn;
-}
-
 std::vector<CameraPair> camera_pairs(const Scene& scene, const KnownPoses& poses) {
   std::vector<CameraPair> pairs;
   for (size_t v = 0; v < scene.views.size(); ++v) {

@@ -11,12 +11,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-#ifdef __clang__
-constexpr const char* kCompiler = __VERSION__;
-#else
-constexpr const char* kCompiler = "GCC " __VERSION__;
-#endif
-
 ordered_json model_json(const ModelInfo& model) {
   return {{"name", model.name},
           {"family", model.family},
@@ -87,7 +81,7 @@ ordered_json files_json(const std::vector<ExportedFile>& files) {
 std::string report_json(const ModelInfo& model, const Reconstruction& run, const std::vector<ExportedFile>& files) {
   const RunReport& report = run.report;
   const ordered_json json = {
-      {"versions", {{"pointmap", version()}, {"compiler", kCompiler}, {"report_format", 2}}},
+      {"versions", {{"pointmap", version()}, {"compiler", compiler()}, {"report_format", 2}}},
       {"model", model_json(model)},
       {"settings", {{"preset", report.preset}, {"precision", report.precision}, {"threads", report.num_threads}}},
       {"device", {{"kernels", report.device}, {"cpu", report.cpu}}},

@@ -1,5 +1,6 @@
 #include "pointmap/encode.h"
 
+#include "base/base64.h"
 #include "base/check.h"
 #include "io/image/png_encode.h"
 #include "io/npz/npz_writer.h"
@@ -65,6 +66,10 @@ std::string encode_png(const Image& image) {
 
 std::string encode_png_grey16(std::span<const uint16_t> grey, int width, int height) {
   return as_string(encode_png16(grey, width, height));
+}
+
+void encode_base64(std::string_view bytes, std::string& text) {
+  append_base64(std::as_bytes(std::span(bytes)), text);
 }
 
 }  // namespace pointmap

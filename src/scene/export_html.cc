@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/base64.h"
 #include "geometry/focal.h"
+#include "geometry/rigid_transform.h"
 #include "io/image/resize.h"
 #include "scene/page_points.h"
 #include "scene/point_cloud.h"
@@ -45,10 +46,7 @@ std::string json_in_html(const ordered_json& json) {
 }
 
 bool is_drawable(const Camera& camera) {
-  const auto finite = [](double x) { return std::isfinite(x); };
-  const Intrinsics& k = camera.original;
-  return std::ranges::all_of(camera.world_from_cam.rotation, finite) && std::ranges::all_of(camera.world_from_cam.translation, finite) &&
-         is_usable_focal(k.fx) && is_usable_focal(k.fy) && std::isfinite(k.cx) && std::isfinite(k.cy);
+  return is_finite(camera.world_from_cam) && is_usable_lens(camera.original);
 }
 
 // The photo's camera, as a person sees the photo.

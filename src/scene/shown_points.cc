@@ -16,10 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kNames = {"auto", "head", "depth"};
 
 bool is_finite(const Camera& camera) {
-  const Intrinsics& k = camera.network;
-  const auto finite = [](double x) { return std::isfinite(x); };
-  return std::ranges::all_of(camera.world_from_cam.rotation, finite) && std::ranges::all_of(camera.world_from_cam.translation, finite) &&
-         std::isfinite(k.fx) && std::isfinite(k.fy);
+  return pointmap::is_finite(camera.world_from_cam) && std::isfinite(camera.network.fx) && std::isfinite(camera.network.fy);
 }
 
 }  // namespace
