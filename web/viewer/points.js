@@ -46,3 +46,9 @@ function decodeScene(info, bytesOf) {
   });
   return {...info, views};
 }
+
+/** The same, of a document that has the elements of a scene (README.md): this page, or one that was fetched and parsed. */
+function sceneOfDocument(page) {
+  const text = (id) => page.getElementById(id).textContent;
+  return decodeScene(JSON.parse(text('scene')), (index) => bytesFromBase64(text(`view-${index + 1}`)));
+}

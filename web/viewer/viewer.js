@@ -5,13 +5,15 @@ const BACKGROUND = [0.086, 0.094, 0.106];
 const SLOW_FRAME_MS = 25;  // while things move, frames that take longer show fewer points
 const REST_MS = 200;       // after this without movement all points are drawn
 const MAX_STRIDE = 15;     // WebGL allows 255 bytes from vertex to vertex
+const NO_WEBGL = 'This page draws its points with WebGL 2, which this browser does not have or has switched off. Any current browser ' +
+  'with graphics acceleration shows them; scene.ply and scene.glb open in other programs.';
 
 class Viewer {
-  /** Throws when the browser cannot draw with WebGL 2. */
+  /** Throws when the browser cannot draw with WebGL 2, with a message for people. */
   constructor(canvas) {
     this.canvas = canvas;
     this.gl = canvas.getContext('webgl2', {alpha: false, antialias: false});
-    if (!this.gl) throw new Error('WebGL 2 is not available');
+    if (!this.gl) throw new Error(NO_WEBGL);
     this.camera = new OrbitCamera();
     this.settings = {percentile: 0, pointSize: 1, coloring: 'photo', showFrusta: true};
     this.views = [];
