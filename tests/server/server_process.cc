@@ -53,9 +53,15 @@ ServerProcess::ServerProcess(const Options& options) {
 
 ServerProcess::~ServerProcess() {
   if (pid_ > 0) {
+    // Not kill -9: sanitizers tell of leaks at the end of main, and of races with the exit code.
+    signal(SIGTERM);
+    EXPECT_EQ(wait_for_exit(std::chrono::seconds(60)), 0) << log_text();
+  }
+  if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
+  for (const nlohmann::json& line : log()) EXPECT_TRUE(line.is_object()) << "not an event, but a complaint? " << log_text();
   std::error_code ignored;
   std::filesystem::remove(log_path_, ignored);
 }
@@ -90,15 +96,19 @@ std::vector<nlohmann::json> ServerProcess::log() const {
   return lines;
 }
 
+std::string ServerProcess::log_text() const {
+  std::ostringstream text;
+  text << std::ifstream(log_path_).rdbuf();
+  return text.str();
+}
+
 nlohmann::json ServerProcess::wait_for_event(const std::string& event, milliseconds timeout) const {
   for (const auto until = Clock::now() + timeout; Clock::now() < until; std::this_thread::sleep_for(milliseconds(5))) {
     for (const nlohmann::json& line : log()) {
       if (line.is_object() && line.value("event", "") == event) return line;
     }
   }
-  std::ostringstream content;
-  content << std::ifstream(log_path_).rdbuf();
-  ADD_FAILURE() << "no event '" << event << "' in:\n" << content.str();
+  ADD_FAILURE() << "no event '" << event << "' in:\n" << log_text();
   return nlohmann::json::object();
 }
 

@@ -22,7 +22,8 @@ class ServerProcess {
   };
   explicit ServerProcess(const Options& options);
   ServerProcess() : ServerProcess(Options{}) {}
-  ~ServerProcess();  // kill -9, if it still runs
+  // Stops it if it still runs. Fails the test when it does not end with 0, or wrote anything but events: a sanitizer's report, say.
+  ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
@@ -37,6 +38,7 @@ class ServerProcess {
   std::vector<nlohmann::json> log() const;
   // The first event of that name; waits for it, and fails the test when it does not come.
   nlohmann::json wait_for_event(const std::string& event, std::chrono::milliseconds timeout = std::chrono::seconds(60)) const;
+  std::string log_text() const;
   // Resident bytes now.
   size_t resident_bytes() const;
 
