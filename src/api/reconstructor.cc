@@ -4,22 +4,6 @@
 
 namespace pointmap {
 
-std::string_view version() {
-  return POINTMAP_VERSION;
-}
-
-std::string generator_name() {
-  return "pointmap " POINTMAP_VERSION;
-}
-
-std::string_view compiler() {
-#ifdef __clang__
-  return __VERSION__;
-#else
-  return "GCC " __VERSION__;
-#endif
-}
-
 struct Reconstructor::Impl {
   Session session;
 };
