@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "apps/server/known_request.h"
 #include "apps/server/text.h"
 
 namespace pointmap::server {
@@ -30,8 +31,9 @@ int status_of(ErrorCode code) {
 
 // "image1" of "image1: JPEG is truncated"; fields have no spaces, sentences do.
 std::string field_of(const std::string& message) {
+  if (std::string field = known_field_of(message); !field.empty()) return field;
   const size_t colon = message.find(": ");
-  if (colon == std::string::npos || !message.starts_with("image")) return "";
+  if (colon == std::string::npos || !(message.starts_with("image") || message.starts_with("masks["))) return "";
   const std::string field = message.substr(0, colon);
   return field.find(' ') == std::string::npos ? field : "";
 }

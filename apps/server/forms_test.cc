@@ -107,7 +107,8 @@ std::string refusal(const std::string& options, size_t num_photos = 2) {
 TEST(NativeRequest, TakesPhotosAndOptions) {
   const NativeRequest plain = parse("");
   ASSERT_EQ(plain.photos.size(), 2u);
-  EXPECT_EQ(plain.photos[1].name, "images[1]");  // never what the client calls the file
+  EXPECT_EQ(plain.photos[1].name, "images[1]");  // messages speak of the request, never of what the client calls the file
+  EXPECT_THAT(plain.file_names, testing::ElementsAre("images[0]", "images[1]")) << "both are called x.jpg";
   EXPECT_EQ(plain.photos[1].bytes.size(), 6u);
   EXPECT_TRUE(plain.options.pose);
   EXPECT_EQ(plain.wait, std::nullopt);
@@ -127,9 +128,51 @@ TEST(NativeRequest, TakesPhotosAndOptions) {
   EXPECT_EQ(full.wait, false);
 }
 
+NativeRequest parse_parts(const std::string& parts) {
+  std::vector<ServedModel> models(1);
+  models[0].name = "pair";
+  models[0].info.family = "dust3r";
+  HttpRequest request;
+  request.headers["content-type"] = kType;
+  request.body = parts + "--xyz--\r\n";
+  return parse_native_request(request, models, 2);
+}
+
+TEST(NativeRequest, CallsPhotosInResultsWhatTheClientCallsThem) {
+  const auto names = [](const std::string& left, const std::string& right) {
+    return parse_parts(part("images", "1", "; filename=\"" + left + "\"") + part("images", "2", "; filename=\"" + right + "\"")).file_names;
+  };
+  EXPECT_THAT(names("left.jpg", "r\xC3\xA9sum\xC3\xA9 2.png"), testing::ElementsAre("left.jpg", "r\xC3\xA9sum\xC3\xA9 2.png"));
+  EXPECT_THAT(names("../../etc/passwd", "C:\\\\x\\\\y.jpg"), testing::ElementsAre("passwd", "y.jpg"));
+  EXPECT_THAT(names("a/x.jpg", "b/x.jpg"), testing::ElementsAre("images[0]", "images[1]"));
+  EXPECT_THAT(names("..", std::string(256, 'x')), testing::ElementsAre("images[0]", "images[1]"));
+  EXPECT_THAT(names("", "tab\there"), testing::ElementsAre("images[0]", "images[1]"));
+}
+
+TEST(NativeRequest, TakesMasksInTheOrderOfThePhotos) {
+  const NativeRequest request =
+      parse_parts(part("masks", "") + part("images", "1") + part("mask", "black") + part("options", "{}") + part("images", "2"));
+  ASSERT_EQ(request.options.known.masks.size(), 2u);
+  EXPECT_TRUE(request.options.known.masks[0].name.empty()) << "this photo has none";
+  EXPECT_EQ(request.options.known.masks[1].name, "masks[1]");
+  EXPECT_EQ(request.options.known.masks[1].bytes.size(), 5u);
+  try {
+    parse_parts(part("images", "1") + part("images", "2") + part("masks", "1"));
+    ADD_FAILURE() << "one mask for two photos was taken";
+  } catch (const ApiError& error) {
+    EXPECT_EQ(error.status, 422);
+    EXPECT_EQ(error.field, "masks");
+  }
+}
+
 TEST(NativeRequest, NamesTheFieldThatWillNotDo) {
   EXPECT_EQ(refusal(R"({"formats": "npz,nothing"})"), "422 options.formats");
-  EXPECT_EQ(refusal(R"({"formats": "colmap"})"), "422 options.formats");
+  EXPECT_EQ(refusal(R"({"formats": "colmap"})"), "taken");
+  EXPECT_EQ(refusal(R"({"formats": "colmap", "pose": false})"), "422 options.formats");
+  EXPECT_EQ(refusal(R"({"formats": "all", "pose": false})"), "taken");
+  EXPECT_EQ(refusal(R"({"depth_formats": "exr,bmp"})"), "422 options.depth_formats");
+  EXPECT_EQ(refusal(R"({"intrinsics": [1, 2, 3]})"), "422 options.intrinsics");
+  EXPECT_EQ(refusal(R"({"intrinsics": [-1, 1, 1, 1]})"), "422 options.intrinsics");
   EXPECT_EQ(refusal(R"({"formats": [7]})"), "422 options.formats");
   EXPECT_EQ(refusal(R"({"conf_percentile": 101})"), "422 options.conf_percentile");
   EXPECT_EQ(refusal(R"({"conf_percentile": "5"})"), "422 options.conf_percentile");

@@ -52,7 +52,9 @@ JobStatus Job::wait_for_change(uint64_t seen, std::chrono::milliseconds timeout)
 void Job::cancel() {
   cancel_.request();
   const std::lock_guard lock(mutex_);
-  if (status_.state == JobState::kQueued) become(JobState::kCancelled);
+  if (status_.state != JobState::kQueued) return;
+  drop_pictures();  // the executor will never look at them
+  become(JobState::kCancelled);
 }
 
 Reconstruction Job::take_result() {
@@ -83,8 +85,7 @@ Progress Job::progress() {
 }
 
 void Job::finish(Reconstruction result) {
-  request_.photos.clear();
-  request_.photos.shrink_to_fit();
+  drop_pictures();
   const bool is_delivered = static_cast<bool>(request_.deliver);
   request_.deliver = {};
   const std::lock_guard lock(mutex_);
@@ -94,12 +95,16 @@ void Job::finish(Reconstruction result) {
 }
 
 void Job::fail(const ApiError& error) {
-  request_.photos.clear();
-  request_.photos.shrink_to_fit();
+  drop_pictures();
   request_.deliver = {};
   const std::lock_guard lock(mutex_);
   status_.error = error;
   become(cancel_.requested() ? JobState::kCancelled : JobState::kFailed);
+}
+
+void Job::drop_pictures() {
+  request_.photos = {};
+  request_.options.known.masks = {};
 }
 
 void Job::become(JobState state) {

@@ -77,6 +77,8 @@ class Job {
   void fail(const ApiError& error);
 
  private:
+  // Jobs are remembered long after they are over, and pictures are megabytes.
+  void drop_pictures();
   // Under the lock.
   void become(JobState state);
 

@@ -25,6 +25,14 @@ ordered_json artifacts_json(const StoredResult& result) {
   return list;
 }
 
+// "all" means all that this scene can be written in; a format that was named is wanted or the job has failed.
+void leave_out_refused(Reconstruction& run, std::set<ExportFormat>& formats) {
+  for (const RefusedFormat& refused : refused_formats(run.scene)) {
+    formats.erase(refused.format);
+    run.report.notes.push_back("not exported: " + std::string(export_format_name(refused.format)) + ": " + refused.reason);
+  }
+}
+
 ApiError no_such_job() {
   return {404, "not_found", "no such job; it may have expired"};
 }
@@ -43,19 +51,22 @@ std::shared_ptr<Job> NativeJobs::submit(NativeRequest request, const std::string
   job.options = std::move(request.options);
   job.options.max_pixels = serving_.options().max_pixels;
   job.client = client;
-  job.deliver = [this, files = std::move(request.files)](Reconstruction& run, const Job& done) { deliver(run, done, files); };
+  job.deliver = [this, delivery = Delivery{std::move(request.files), std::move(request.file_names), request.all_formats}](
+                    Reconstruction& run, const Job& done) { deliver(run, done, delivery); };
   std::shared_ptr<Job> submitted = serving_.submit(std::move(job));
   table_.add(submitted);
   return submitted;
 }
 
-void NativeJobs::deliver(Reconstruction& run, const Job& job, const ExportOptions& files) {
+void NativeJobs::deliver(Reconstruction& run, const Job& job, const Delivery& delivery) {
   const ServedModel& model = serving_.models()[job.request().model];
   const std::filesystem::path folder = results_.begin(job.id());
   try {
     const auto started = std::chrono::steady_clock::now();
-    ExportOptions options = files;
+    ExportOptions options = delivery.files;
     options.generator = generator_name();
+    for (size_t i = 0; i < run.scene.views.size(); ++i) run.scene.views[i].source = delivery.file_names.at(i);
+    if (delivery.all_formats) leave_out_refused(run, options.formats);
     std::vector<ExportedFile> exported = export_scene(run.scene, folder, options);
     for (ExportedFile& file : exported) file.path = file.path.filename();  // where they lie is nobody's business
     run.report.stages.push_back({"export", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count()});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "apps/server/job_table.h"
 #include "apps/server/native_request.h"
@@ -35,7 +36,13 @@ class NativeJobs {
   std::shared_ptr<void> take_watching_place();
 
  private:
-  void deliver(Reconstruction& run, const Job& job, const ExportOptions& files);
+  // How the result of a job is written.
+  struct Delivery {
+    ExportOptions files;
+    std::vector<std::string> file_names;  // [photos]
+    bool all_formats = false;             // NativeRequest
+  };
+  void deliver(Reconstruction& run, const Job& job, const Delivery& delivery);
 
   Serving& serving_;
   ResultStore results_;

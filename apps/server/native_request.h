@@ -1,7 +1,8 @@
-// The body of POST /v1/reconstruct: photos as files of a form, and a part "options" in JSON.
+// The body of POST /v1/reconstruct: photos and masks as files of a form, and a part "options" in JSON.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/server/http_message.h"
@@ -12,9 +13,12 @@ namespace pointmap::server {
 
 struct NativeRequest {
   size_t model = 0;
-  std::vector<Photo> photos;  // named "photo-1.jpg" where that is what the client calls them, else "images[0]"
+  std::vector<Photo> photos;  // named after their fields, "images[0]": so messages speak of the request
+  // [photos] What files of the result call them: what the client does, without folders, where that is a name and no other photo's.
+  std::vector<std::string> file_names;
   ReconstructOptions options;
   ExportOptions files;
+  bool all_formats = false;  // all that the scene can be written in
   std::optional<bool> wait;  // as asked for
 };
 

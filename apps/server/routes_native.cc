@@ -77,6 +77,7 @@ std::string content_type_of(const std::string& name) {
   if (ends_with(".png")) return "image/png";
   if (ends_with(".glb")) return "model/gltf-binary";
   if (ends_with(".npz")) return "application/x-npz";
+  if (ends_with(".zip")) return "application/zip";
   if (ends_with(".txt")) return "text/plain; charset=utf-8";
   return "application/octet-stream";
 }

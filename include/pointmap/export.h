@@ -56,6 +56,10 @@ struct ExportOptions {
   // Triangles between neighbouring kept pixels instead of points; none across a jump in depth, and without points that are in no triangle.
   bool glb_mesh = false;
   int npz_deflate_level = 0;
+  // One archive colmap.zip, deflated, with what would lie in the folder colmap/, instead of that folder.
+  bool colmap_zip = false;
+  // transforms.json names photos as if they lay beside it; else it says the way from its folder to where SceneView::source is.
+  bool photos_beside = false;
 };
 
 struct ExportedFile {
@@ -79,12 +83,11 @@ struct RefusedFormat {
 std::vector<RefusedFormat> refused_formats(const Scene& scene);
 
 // Writes scene.npz, scene.ply, scene.glb, depth_N.png (.pfm, .exr, .npy) and conf_N.png with depth.json, cloud.png (photo, depth and cloud
-// side by side), colmap/ (a sparse model, binary in sparse/0 and as text in sparse_text/0), transforms.json (nerfstudio), trajectory.txt
-// (TUM) and scene.html (a page that shows points and cameras, without server and network) into `folder`, which is made if it is missing;
-// files of the same name are replaced, each in one step. Throws
-// Error{kInvalidArgument} for a scene that is not whole, for a filter out of range, when a point cloud or a mesh would be empty, for points
-// from depth of a view without depth and camera, and for a format that refused_formats names, all of it before the first file appears;
-// Error{kIoError, kNotFound} naming the path.
+// side by side), colmap/ (a sparse model, binary in sparse/0 and as text in sparse_text/0; or colmap.zip), transforms.json (nerfstudio),
+// trajectory.txt (TUM) and scene.html (a page that shows points and cameras, without server and network) into `folder`, which is made if it
+// is missing; files of the same name are replaced, each in one step. Throws Error{kInvalidArgument} for a scene that is not whole, for a
+// filter out of range, when a point cloud or a mesh would be empty, for points from depth of a view without depth and camera, and for a
+// format that refused_formats names, all of it before the first file appears; Error{kIoError, kNotFound} naming the path.
 std::vector<ExportedFile> export_scene(const Scene& scene, const std::filesystem::path& folder, const ExportOptions& options = {});
 
 // Back from scene.npz, of either form; colours of depth take the place of pictures that it does not hold. The file may be anybody's: throws

@@ -60,6 +60,10 @@ struct KnownInputs {
   std::optional<KnownDistance> distance = {};
 };
 
+// What reconstruct() refuses before it reads a photo: counts, numbers that are no lens, rotation or length. Throws Error{kInvalidArgument}
+// naming the input and what was wanted of it.
+void check_known_inputs(const KnownInputs& known, const std::vector<Photo>& photos);
+
 // "FX,FY,CX,CY". Throws Error{kInvalidArgument} naming the text.
 Intrinsics parse_intrinsics(std::string_view text);
 

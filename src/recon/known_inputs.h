@@ -8,9 +8,6 @@
 
 namespace pointmap {
 
-// What can be refused before a photo is read: throws Error{kInvalidArgument} naming the input and what was wanted of it.
-void check_known_inputs(const KnownInputs& known, const std::vector<Photo>& photos);
-
 // What is known of the photo at an index.
 KnownView known_view(const KnownInputs& known, size_t photo);
 

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <system_error>
 
 #include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
 #include "geometry/pinhole.h"
 #include "geometry/quaternion.h"
 #include "io/colmap/colmap_writer.h"
+#include "io/npz/zip_writer.h"
 #include "scene/photo_names.h"
 #include "scene/scene_meta.h"
 #include "scene/stored_camera.h"
@@ -19,6 +24,29 @@ namespace fs = std::filesystem;
 
 // COLMAP puts (0.5, 0.5) where we put (0, 0): at the centre of the top-left pixel.
 constexpr double kColmapFromOurs = 0.5;
+
+// The quickest level: the text half of a model shrinks to a third with it, and by little more with others.
+constexpr int kZipLevel = 1;
+
+// A folder beside `path` that goes with the object.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(const fs::path& path) {
+    std::string name = path.string() + ".tmp-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw Error{kIoError, "cannot make a folder like '" + name + "'"};
+    path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
 
 // What a ColmapModel points to, besides the cloud.
 struct ModelArrays {
@@ -113,7 +141,7 @@ std::string colmap_convention(const Scene& scene) {
          world_description(scene) + ", " + scale_description(scene) + "; images have the numbers of their views, from 1" + exif_note(scene);
 }
 
-std::vector<fs::path> export_colmap(const ExportJob& job) {
+std::vector<fs::path> export_colmap(const ExportJob& job, const fs::path& root) {
   const PhotoNames names = photo_names(job.scene);
   const ModelArrays arrays = make_arrays(job, names);
   const ColmapModel model = {.cameras = arrays.cameras,
@@ -122,7 +150,7 @@ std::vector<fs::path> export_colmap(const ExportJob& job) {
                              .colors = job.cloud.colors,
                              .pixels = arrays.pixels,
                              .errors = arrays.errors};
-  const fs::path root = job.folder / "colmap", binary = root / "sparse" / "0", text = root / "sparse_text" / "0";
+  const fs::path binary = root / "sparse" / "0", text = root / "sparse_text" / "0";
   make_folder(binary);
   make_folder(text);
   const std::vector<std::string> comments = head_comments(job, names);
@@ -135,6 +163,17 @@ std::vector<fs::path> export_colmap(const ExportJob& job) {
   for (const char* name : {"cameras", "images", "points3D"}) files.push_back(text / (std::string(name) + ".txt"));
   files.push_back(root / "README.txt");
   return files;
+}
+
+void export_colmap_zip(const ExportJob& job, const fs::path& path) {
+  const ScratchFolder scratch(path);
+  ZipWriter zip(path, {.deflate_level = kZipLevel});
+  for (const fs::path& file : export_colmap(job, scratch.path())) {
+    const MappedFile content(file);
+    zip.add("colmap/" + file.lexically_relative(scratch.path()).generic_string(),
+            {reinterpret_cast<const char*>(content.bytes().data()), content.bytes().size()});
+  }
+  zip.finish();
 }
 
 }  // namespace pointmap

@@ -50,12 +50,13 @@ std::string nerfstudio_convention(const Scene& scene) {
 void export_nerfstudio(const Scene& scene, const ExportOptions& options, const std::filesystem::path& path) {
   ordered_json frames = ordered_json::array();
   ordered_json lenses = ordered_json::array();
+  const PhotoNames names = photo_names(scene);
   for (size_t i = 0; i < scene.views.size(); ++i) {
     const SceneView& view = scene.views[i];
     if (view.status != "ok") continue;
     const StoredCamera camera = stored_camera(view);
     ordered_json& frame = frames.emplace_back();
-    frame["file_path"] = path_from_folder(view.source, path.parent_path());
+    frame["file_path"] = options.photos_beside ? names.names[i] : path_from_folder(view.source, path.parent_path());
     frame["transform_matrix"] = transform_matrix(camera);
     lenses.push_back(lens_json(camera));
     frame["view"] = i + 1;

@@ -74,8 +74,15 @@ std::vector<ExportedFile> write_picture(const ExportJob& job) {
 }
 
 std::vector<ExportedFile> write_colmap(const ExportJob& job) {
+  if (job.options.colmap_zip) {
+    const fs::path path = job.folder / "colmap.zip";
+    export_colmap_zip(job, path);
+    ExportedFile file = written_cloud(path, ExportFormat::kColmap, job);
+    file.convention = colmap_convention(job.scene);
+    return {file};
+  }
   std::vector<ExportedFile> files;
-  for (const fs::path& path : export_colmap(job)) {
+  for (const fs::path& path : export_colmap(job, job.folder / "colmap")) {
     const bool has_points = path.stem() == "points3D";
     files.push_back(has_points ? written_cloud(path, ExportFormat::kColmap, job) : written(path, ExportFormat::kColmap, 0, 0));
     files.back().convention = colmap_convention(job.scene);

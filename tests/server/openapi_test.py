@@ -6,6 +6,7 @@ Usage: openapi_test.py PROGRAM. A field that the document does not have, or has 
 
 import argparse
 import base64
+import io
 import json
 import pathlib
 import re
@@ -13,6 +14,7 @@ import signal
 import sys
 import urllib.error
 import urllib.request
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import smoke_test  # noqa: E402
@@ -98,12 +100,54 @@ class Checker:
         return answer_headers, answer
 
 
-def form(options, photos):
+def form(options, photos, masks=()):
     boundary = "0123456789"
     parts = [f'Content-Disposition: form-data; name="images"; filename="{i}.png"\r\n\r\n'.encode() + photo for i, photo in enumerate(photos)]
+    parts += [b'Content-Disposition: form-data; name="masks"\r\n\r\n' + mask for mask in masks]
     parts.append(b'Content-Disposition: form-data; name="options"\r\n\r\n' + json.dumps(options).encode())
     body = b"".join(f"--{boundary}\r\n".encode() + part + b"\r\n" for part in parts) + f"--{boundary}--\r\n".encode()
     return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+
+
+# A value of each option, as the document says it.
+EXAMPLES = {
+    "model": "demo",
+    "preset": "keep",
+    "pose": True,
+    "pose_mode": "raw",
+    "skip_bad": True,
+    "formats": ["colmap", "npz", "ply", "depth"],
+    "depth_formats": "pfm,exr",
+    "normals": True,
+    "glb_mesh": True,
+    "conf_percentile": 10,
+    "points": "head",
+    "compress_npz": True,
+    "wait": True,
+    "intrinsics": [[100, 100, 47.5, 31.5], [100, 100, 47.5, 31.5]],
+    "shared_intrinsics": False,
+    "distance": {"from": {"photo": 0, "x": 50, "y": 10}, "to": {"photo": 1, "x": 60.5, "y": 20}, "metres": 2},
+}
+# Of these only one at a time is taken beside distance.
+OTHERS = {"baseline_metres": 0.5, "poses": [[[1, 0, 0, x], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]] for x in (0, 0.5)]}
+
+
+def check_options(checker, photos):
+    """The server takes every option that the document has, and the document says each example."""
+    documented = checker.document["components"]["schemas"]["Options"]
+    if set(documented["properties"]) != set(EXAMPLES) | set(OTHERS):
+        checker.faults.append(f"documented options {sorted(documented['properties'])}, tried {sorted(EXAMPLES | OTHERS)}")
+    for options in (EXAMPLES, *({name: value} for name, value in OTHERS.items())):
+        checker.faults += faults(checker.document, documented, options, "options")
+        location = checker.ask("POST", "/v1/reconstruct", *form(options, photos, [b"", b""]))[0]["Location"]
+    headers, archive = checker.ask("GET", checker.ask("POST", "/v1/reconstruct", *form(EXAMPLES, photos))[0]["Location"] + "/artifacts/colmap.zip")
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        wanted = {f"colmap/sparse{kind}/0/{name}.{end}" for kind, end in (("", "bin"), ("_text", "txt")) for name in ("cameras", "images", "points3D")}
+        if opened.testzip() or set(opened.namelist()) != wanted | {"colmap/README.txt"}:
+            checker.faults.append(f"colmap.zip has {opened.namelist()}")
+    if headers["Content-Type"] != "application/zip":
+        checker.faults.append(f"colmap.zip is {headers['Content-Type']}")
+    checker.ask("DELETE", location, wanted=204)
 
 
 def check_all(checker):
@@ -130,6 +174,7 @@ def check_all(checker):
     for wanted, options, pictures in ((422, {"formats": "?"}, photos), (422, {}, photos[:1]), (413, {}, 20 * photos)):
         checker.ask("POST", "/v1/reconstruct", *form(options, pictures), wanted)
     checker.ask("POST", "/v1/reconstruct", b"{}", as_json, 415)
+    check_options(checker, photos)
     checker.ask("GET", location)
     checker.ask("GET", location + "/events")
     checker.ask("GET", location + "/artifacts/scene.npz")
