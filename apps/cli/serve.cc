@@ -46,6 +46,7 @@ int run_serve(const Arguments& arguments, const CancelFlag& stop) {
 void add_work_options(CLI::App& command, Arguments& arguments) {
   server::ServerOptions& options = arguments.options;
   add_threads_option(command, options.num_threads);
+  command.get_option("--threads")->envname("POINTMAP_THREADS");
   command.add_option("--memory-limit", options.memory_limit_bytes, "Refuse work that needs more bytes than this (8G, 500M)")
       ->transform(CLI::AsSizeValue(false))
       ->envname("POINTMAP_MEMORY_LIMIT");
@@ -66,7 +67,9 @@ void add_work_options(CLI::App& command, Arguments& arguments) {
       ->check(CLI::Range(0.0, 86'400.0))
       ->envname("POINTMAP_DRAIN_TIMEOUT")
       ->capture_default_str();
-  command.add_flag("--warm-up,!--no-warm-up", options.warm_up, "Run each model once before saying ready")->default_str("on");
+  command.add_flag("--warm-up,!--no-warm-up", options.warm_up, "Run each model once before saying ready")
+      ->envname("POINTMAP_WARM_UP")
+      ->default_str("on");
 }
 
 void add_limit_options(CLI::App& command, server::ServerOptions& options) {

@@ -9,6 +9,8 @@ namespace pointmap::server {
 
 namespace {
 
+constexpr int kRetryAfterS = 5;  // of a 503 that does not know better: cancelled, out of memory
+
 int status_of(ErrorCode code) {
   switch (code) {
     case kInvalidArgument:
@@ -70,7 +72,8 @@ HttpResponse error_response(const ApiError& error, const std::string& request_id
   HttpResponse response;
   response.status = error.status;
   response.body = text_of({{"error", body}});
-  if (error.retry_after_s > 0) response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
+  const int retry_after_s = error.status == 503 && error.retry_after_s == 0 ? kRetryAfterS : error.retry_after_s;
+  if (retry_after_s > 0) response.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
   if (error.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;
 }

@@ -142,6 +142,19 @@ TEST(ErrorResponse, HasOneShape) {
   EXPECT_TRUE(nlohmann::json::parse(error_response({400, "a", "b"}, "").body)["error"]["field"].is_null());
 }
 
+TEST(ErrorResponse, SaysWhenToComeBack) {
+  const auto retry_after = [](const ApiError& error) {
+    for (const auto& [name, value] : error_response(error, "").headers) {
+      if (name == "Retry-After") return value;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(retry_after({503, "queue_full", "m", 17}), "17");
+  EXPECT_EQ(retry_after({503, "out_of_memory", "m"}), "5");
+  EXPECT_EQ(retry_after(api_error_from(Error{kCancelled, "m"})), "5");
+  EXPECT_EQ(retry_after({500, "internal", "m"}), "");
+}
+
 TEST(ErrorResponse, NamesTheFieldThatThePhotoCameFrom) {
   EXPECT_EQ(api_error_from(Error{kCorruptData, "image1: JPEG is truncated"}).field, "image1");
   EXPECT_EQ(api_error_from(Error{kUnsupported, "images[3]: not an image"}).status, 415);
