@@ -89,7 +89,11 @@ def check_meta(meta, num_views, require_pose):
         check(set(record) == wanted, f"preprocess has {sorted(record)}, wanted {sorted(wanted)}")
     check({"decode", "preprocess", "forward", "encode", "total"} <= set(meta["timing_ms"]), "timing_ms is not whole")
     if require_pose:
-        check({"rotation_angle_deg", "extrinsic", "intrinsic", "f1", "f2"} <= set(meta.get("pose", {})), "no whole pose")
+        pose = meta.get("pose", {})
+        check({"rotation_angle_deg", "extrinsic", "intrinsic", "f1", "f2"} <= set(pose), "no whole pose")
+        for name, columns in (("extrinsic", 4), ("intrinsic", 3)):
+            shapes = [[len(row) for row in matrix] for matrix in pose[name]]
+            check(shapes == num_views * [3 * [columns]], f"pose: {name} has rows {shapes}, wanted a 3x{columns} matrix of each view")
 
 
 def check_arrays(arrays, family, num_views):
@@ -119,7 +123,10 @@ def check_errors(client):
 def smoke(client, options, photos):
     check(json.loads(client.ask_ok("/health")[1])["status"] == "ok", "health is not ok")
     info = json.loads(client.ask_ok("/info")[1])
-    model = next((m for m in info["models"] if m["name"] == options.name), info["models"][0])
+    names = [m["name"] for m in info["models"]]
+    check(not options.name or options.name in names, f"no model is called {options.name}, there are {names}")
+    model = info["models"][names.index(options.name) if options.name else 0]
+    check(model["family"] == "vggt" or len(photos) == 2, f"{model['name']} takes two photos, got {len(photos)}")
     request = {"return_pose": options.require_pose, "preprocess": options.preprocess, "model": model["name"]}
     encoded = [base64.b64encode(photo).decode() for photo in photos]
     request |= {"images": encoded} if model["family"] == "vggt" else {"image1": encoded[0], "image2": encoded[1]}
