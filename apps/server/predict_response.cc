@@ -5,9 +5,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <future>
+#include <numeric>
+#include <optional>
 #include <span>
 
+#include "apps/server/median.h"
 #include "pointmap/encode.h"
 
 namespace pointmap::server {
@@ -104,20 +108,15 @@ NamedPng grey_png(std::string name, const std::vector<float>& values, const Scen
   return {std::move(name), encode_png_grey16(grey, view.image.width, view.image.height), step};
 }
 
-// As numpy.median of the finite ones; null without any.
-ordered_json median(std::vector<float> values) {
-  std::erase_if(values, [](float value) { return !std::isfinite(value); });
-  if (values.empty()) return nullptr;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return seven_digits(*middle);
-  return seven_digits((*middle + *std::max_element(values.begin(), middle)) / 2);
+ordered_json median(const std::vector<float>& values) {
+  const std::optional<double> middle = median_of_finite(values);
+  return middle ? ordered_json(seven_digits(*middle)) : ordered_json(nullptr);
 }
 
 ordered_json mean(const std::vector<float>& values) {
-  double sum = 0;
-  for (const float value : values) sum += value;
-  return values.empty() ? ordered_json(nullptr) : ordered_json(seven_digits(sum / static_cast<double>(values.size())));
+  if (values.empty()) return nullptr;
+  const double sum = std::transform_reduce(values.begin(), values.end(), 0.0, std::plus<>(), [](float value) { return double{value}; });
+  return seven_digits(sum / static_cast<double>(values.size()));
 }
 
 ordered_json summary_of(const SceneView& view, bool is_vggt) {
