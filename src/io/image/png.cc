@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "io/image/codecs.h"
 #include "io/image/exif.h"
+#include "io/image/png_unpack.h"
 
 namespace pointmap::codec {
 namespace {
@@ -46,34 +47,60 @@ void refuse_if_too_short(const Source& source, const spng_ihdr& header) {
   }
 }
 
-}  // namespace
-
-Picture decode_png(const Source& source) {
-  const Context context(spng_ctx_new(0), spng_ctx_free);
+Context open(std::span<const std::byte> bytes, const Source& source, int flags = 0) {
+  Context context(spng_ctx_new(flags), spng_ctx_free);
   if (context == nullptr) throw Error{kLimitExceeded, source.name + ": not enough memory to decode"};
-  spng_set_crc_action(context.get(), SPNG_CRC_ERROR, SPNG_CRC_DISCARD);  // a broken text chunk is no reason to refuse the picture
   check(spng_set_chunk_limits(context.get(), kMaxChunkBytes, kMaxCacheBytes), source);
-  check(spng_set_png_buffer(context.get(), source.bytes.data(), source.bytes.size()), source);
+  check(spng_set_png_buffer(context.get(), bytes.data(), bytes.size()), source);
+  return context;
+}
 
+// Both sides within the limits.
+spng_ihdr read_header(const Source& source) {
+  const Context context = open(source.bytes, source);
   spng_ihdr header{};
   check(spng_get_ihdr(context.get(), &header), source);
   check_size(source, header.width, header.height);
   refuse_if_too_short(source, header);
+  return header;
+}
 
+// Of the image data, with a filter byte a row. Interlaced pictures have more.
+uint64_t unpacked_bytes(const spng_ihdr& header) {
+  const uint64_t row_bits = uint64_t{header.width} * static_cast<uint64_t>(samples_per_pixel(header)) * header.bit_depth;
+  return (1 + (row_bits + 7) / 8) * header.height;
+}
+
+Picture decode(spng_ctx* context, const spng_ihdr& header, const Source& source) {
   spng_trns transparency{};
   const bool has_alpha = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA || header.color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA ||
-                         spng_get_trns(context.get(), &transparency) == SPNG_OK;
+                         spng_get_trns(context, &transparency) == SPNG_OK;
   Picture picture = blank_picture(header.width, header.height, has_alpha ? 4 : 3);
-  check(spng_decode_image(context.get(), picture.samples.data(), picture.samples.size(), has_alpha ? SPNG_FMT_RGBA8 : SPNG_FMT_RGB8,
+  check(spng_decode_image(context, picture.samples.data(), picture.samples.size(), has_alpha ? SPNG_FMT_RGBA8 : SPNG_FMT_RGB8,
                           has_alpha ? SPNG_DECODE_TRNS : 0),
         source);
-  check(spng_decode_chunks(context.get()), source);  // to the end marker: a file cut after its pixels is truncated too
+  check(spng_decode_chunks(context), source);  // to the end marker: a file cut after its pixels is truncated too
 
   spng_exif exif{};
-  if (spng_get_exif(context.get(), &exif) == SPNG_OK) {
+  if (spng_get_exif(context, &exif) == SPNG_OK) {
     picture.exif_orientation = exif_orientation({reinterpret_cast<const std::byte*>(exif.data), exif.length});
   }
   return picture;
+}
+
+}  // namespace
+
+Picture decode_png(const Source& source) {
+  const spng_ihdr header = read_header(source);
+  // A broken text chunk is no reason to refuse the picture.
+  if (const auto unpacked = unpack_png(source.bytes, unpacked_bytes(header))) {
+    const Context context = open(*unpacked, source, SPNG_CTX_IGNORE_ADLER32);
+    spng_set_crc_action(context.get(), SPNG_CRC_USE, SPNG_CRC_DISCARD);
+    return decode(context.get(), header, source);
+  }
+  const Context context = open(source.bytes, source);
+  spng_set_crc_action(context.get(), SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
+  return decode(context.get(), header, source);
 }
 
 }  // namespace pointmap::codec
