@@ -105,7 +105,7 @@ RULES = {
     "src/io/config": io_rule(cc_packages=("json",)),
     "src/io/cameras": io_rule(cc_packages=("json",)),
     "src/io/hub": io_rule(cc_packages=("curl", "openssl", "json", "os")),
-    "src/io/image": io_rule(IMAGE, cc_packages=("jpeg", "png", "spng", "webp", "heif", "deflate"), one_package_per_file=True),
+    "src/io/image": io_rule(IMAGE, cc_packages=("jpeg", "png", "spng", "webp", "heif", "deflate", "highway"), one_package_per_file=True),
     "src/io/npz": io_rule(cc_packages=("deflate",)),
     "src/io/ply": io_rule(),
     "src/io/glb": io_rule(cc_packages=("json",)),

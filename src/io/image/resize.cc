@@ -7,20 +7,14 @@
 #include <string>
 
 #include "base/check.h"
+#include "io/image/resize_rows.h"
 
 namespace pointmap {
 namespace {
 
-constexpr int kWeightBits = 22;
-constexpr int32_t kRounding = 1 << (kWeightBits - 1);
-constexpr int kChannels = 3;
-constexpr int kRowsAtOnce = 16;  // of the horizontal pass: one lane per row, so that the compiler can vectorise over rows
-
-// The weights of one output sample: sources first, first + 1, ... weigh weights[0], weights[1], ...
-struct Taps {
-  int first = 0;
-  std::vector<int32_t> weights;
-};
+using resize_rows::kChannels;
+using resize_rows::kSlackBytes;
+using resize_rows::Taps;
 
 double bicubic(double x) {
   constexpr double a = -0.5;
@@ -41,17 +35,20 @@ double lanczos(double x) {
 }
 
 int32_t quantised(double weight) {
-  const double scaled = weight * (1 << kWeightBits);
+  const double scaled = weight * (1 << resize_rows::kWeightBits);
   return static_cast<int32_t>(weight < 0 ? scaled - 0.5 : scaled + 0.5);  // the cast truncates towards zero
 }
 
-// One Taps per output sample of an axis that goes from n to m samples.
-std::vector<Taps> make_taps(int n, int m, ResizeFilter filter) {
+// Of an axis that goes from n to m samples.
+Taps make_taps(int n, int m, ResizeFilter filter) {
   const double scale = static_cast<double>(n) / m;
   const double filter_scale = std::max(scale, 1.0);
   const double support = filter_scale * (filter == ResizeFilter::kLanczos ? 3.0 : 2.0);
   const double inverse_scale = 1.0 / filter_scale;
-  std::vector<Taps> taps(static_cast<size_t>(m));
+  Taps taps;
+  constexpr size_t kGroup = resize_rows::kGroup;
+  taps.per_sample = (static_cast<size_t>(2 * support + 1) + kGroup) / kGroup * kGroup;
+  taps.weights.resize(checked_mul(static_cast<size_t>(m), taps.per_sample) + kGroup);
   std::vector<double> weights;
   for (int i = 0; i < m; ++i) {
     const double centre = (i + 0.5) * scale;
@@ -64,67 +61,39 @@ std::vector<Taps> make_taps(int n, int m, ResizeFilter filter) {
       weights.push_back(filter == ResizeFilter::kLanczos ? lanczos(x) : bicubic(x));
       sum += weights.back();
     }
-    Taps& out = taps[static_cast<size_t>(i)];
-    out.first = lo;
-    for (const double weight : weights) out.weights.push_back(quantised(sum != 0 ? weight / sum : weight));
+    taps.first.push_back(static_cast<size_t>(lo));
+    taps.count.push_back(weights.size());
+    int32_t* out = taps.weights.data() + static_cast<size_t>(i) * taps.per_sample;
+    for (const double weight : weights) *out++ = quantised(sum != 0 ? weight / sum : weight);
   }
   return taps;
 }
 
-// |sum| <= 255 * sum |w|, and the negative lobes of both filters add less than 0.6 to sum w = 1: fits 32 bits.
-uint8_t to_byte(int32_t sum) {
-  return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
-}
-
-// Columns of up to kRowsAtOnce rows side by side: [width, 3, kRowsAtOnce]. Missing rows keep what was there; nobody reads them.
-void interleave_rows(const Image& source, int first_row, int rows, std::vector<uint8_t>& out) {
-  const size_t row_bytes = static_cast<size_t>(source.width) * kChannels;
-  for (int r = 0; r < rows; ++r) {
-    const uint8_t* in = source.pixel(0, first_row + r);
-    for (size_t i = 0; i < row_bytes; ++i) out[i * kRowsAtOnce + static_cast<size_t>(r)] = in[i];
-  }
-}
-
 Image resize_horizontally(const Image& source, int width, ResizeFilter filter) {
-  const std::vector<Taps> taps = make_taps(source.width, width, filter);
-  Image out{width, source.height, std::vector<uint8_t>(static_cast<size_t>(width) * static_cast<size_t>(source.height) * kChannels)};
-  std::vector<uint8_t> columns(static_cast<size_t>(source.width) * kChannels * kRowsAtOnce);
-  for (int y = 0; y < source.height; y += kRowsAtOnce) {
-    const int rows = std::min(kRowsAtOnce, source.height - y);
-    interleave_rows(source, y, rows, columns);
-    for (int x = 0; x < width; ++x) {
-      const Taps& tap = taps[static_cast<size_t>(x)];
-      int32_t sums[kChannels * kRowsAtOnce];
-      std::fill(std::begin(sums), std::end(sums), kRounding);
-      const uint8_t* in = columns.data() + static_cast<size_t>(tap.first) * kChannels * kRowsAtOnce;
-      for (const int32_t weight : tap.weights) {
-        for (int lane = 0; lane < kChannels * kRowsAtOnce; ++lane) sums[lane] += weight * in[lane];
-        in += kChannels * kRowsAtOnce;
-      }
-      for (int r = 0; r < rows; ++r) {
-        uint8_t* pixel = out.rgb.data() + (static_cast<size_t>(y + r) * static_cast<size_t>(width) + static_cast<size_t>(x)) * kChannels;
-        for (int c = 0; c < kChannels; ++c) pixel[c] = to_byte(sums[c * kRowsAtOnce + r]);
-      }
+  const Taps taps = make_taps(source.width, width, filter);
+  Image out{width, source.height, {}};
+  const size_t in_bytes = static_cast<size_t>(source.width) * kChannels, out_bytes = static_cast<size_t>(width) * kChannels;
+  out.rgb.reserve(out_bytes * static_cast<size_t>(source.height));
+  std::vector<uint8_t> in_row(in_bytes + kSlackBytes), out_row(out_bytes + kSlackBytes);
+  for (int y = 0; y < source.height; ++y) {
+    const uint8_t* row = source.pixel(0, y);
+    // The rows of a border of one colour are all the same.
+    if (y == 0 || !std::equal(row, row + in_bytes, in_row.data())) {
+      std::copy_n(row, in_bytes, in_row.data());
+      resize_rows::across(in_row.data(), taps, out_row.data());
     }
+    out.rgb.insert(out.rgb.end(), out_row.begin(), out_row.begin() + static_cast<std::ptrdiff_t>(out_bytes));
   }
   return out;
 }
 
 Image resize_vertically(const Image& source, int height, ResizeFilter filter) {
-  const std::vector<Taps> taps = make_taps(source.height, height, filter);
+  const Taps taps = make_taps(source.height, height, filter);
   const size_t row_bytes = static_cast<size_t>(source.width) * kChannels;
   Image out{source.width, height, std::vector<uint8_t>(row_bytes * static_cast<size_t>(height))};
-  std::vector<int32_t> sums(row_bytes);
-  for (int y = 0; y < height; ++y) {
-    const Taps& tap = taps[static_cast<size_t>(y)];
-    std::fill(sums.begin(), sums.end(), kRounding);
-    const uint8_t* in = source.pixel(0, tap.first);
-    for (const int32_t weight : tap.weights) {
-      for (size_t i = 0; i < row_bytes; ++i) sums[i] += weight * in[i];
-      in += row_bytes;
-    }
-    uint8_t* row = out.rgb.data() + row_bytes * static_cast<size_t>(y);
-    for (size_t i = 0; i < row_bytes; ++i) row[i] = to_byte(sums[i]);
+  for (size_t y = 0; y < taps.first.size(); ++y) {
+    resize_rows::down(source.rgb.data() + row_bytes * taps.first[y], row_bytes, taps.weights_of(y), row_bytes,
+                      out.rgb.data() + row_bytes * y);
   }
   return out;
 }
