@@ -65,10 +65,9 @@ spng_ihdr read_header(const Source& source) {
   return header;
 }
 
-// Of the image data, with a filter byte a row. Interlaced pictures have more.
-uint64_t unpacked_bytes(const spng_ihdr& header) {
-  const uint64_t row_bits = uint64_t{header.width} * static_cast<uint64_t>(samples_per_pixel(header)) * header.bit_depth;
-  return (1 + (row_bits + 7) / 8) * header.height;
+PngRows rows_of(const spng_ihdr& header) {
+  const uint64_t pixel_bits = static_cast<uint64_t>(samples_per_pixel(header)) * header.bit_depth;
+  return {.height = header.height, .row_bytes = (header.width * pixel_bits + 7) / 8, .pixel_bytes = (pixel_bits + 7) / 8};
 }
 
 Picture decode(spng_ctx* context, const spng_ihdr& header, const Source& source) {
@@ -93,7 +92,8 @@ Picture decode(spng_ctx* context, const spng_ihdr& header, const Source& source)
 Picture decode_png(const Source& source) {
   const spng_ihdr header = read_header(source);
   // A broken text chunk is no reason to refuse the picture.
-  if (const auto unpacked = unpack_png(source.bytes, unpacked_bytes(header))) {
+  const auto unpacked = header.interlace_method == SPNG_INTERLACE_NONE ? unpack_png(source.bytes, rows_of(header)) : std::nullopt;
+  if (unpacked) {
     const Context context = open(*unpacked, source, SPNG_CTX_IGNORE_ADLER32);
     spng_set_crc_action(context.get(), SPNG_CRC_USE, SPNG_CRC_DISCARD);
     return decode(context.get(), header, source);

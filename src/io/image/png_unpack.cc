@@ -6,6 +6,8 @@
 #include <memory>
 #include <string_view>
 
+#include "io/image/png_filters.h"
+
 namespace pointmap::codec {
 
 namespace {
@@ -86,8 +88,8 @@ std::optional<Bytes> inflate(View packed, size_t unpacked_bytes) {
 
 }  // namespace
 
-std::optional<Bytes> unpack_png(View png, uint64_t unpacked_bytes) {
-  if (unpacked_bytes > kMaxUnpackedBytes || png.size() < kSignatureBytes) return std::nullopt;
+std::optional<Bytes> unpack_png(View png, const PngRows& rows) {
+  if (rows.height == 0 || rows.row_bytes >= kMaxUnpackedBytes / rows.height || png.size() < kSignatureBytes) return std::nullopt;
   Bytes packed;
   size_t image_begin = 0, image_end = 0;  // of the chunks with image data, which have nothing between them
   for (size_t begin = kSignatureBytes; begin < png.size();) {
@@ -103,8 +105,10 @@ std::optional<Bytes> unpack_png(View png, uint64_t unpacked_bytes) {
     if (chunk->type == "IEND") break;
     begin = end;
   }
-  const std::optional<Bytes> pixels = inflate(packed, unpacked_bytes);
+  std::optional<Bytes> pixels = inflate(packed, rows.height * (1 + rows.row_bytes));
   if (!pixels) return std::nullopt;
+  const std::span samples(reinterpret_cast<uint8_t*>(pixels->data()), pixels->size());
+  if (!undo_png_filters(samples, rows.row_bytes, rows.pixel_bytes)) return std::nullopt;
   const size_t num_blocks = std::max<size_t>((pixels->size() + kMaxBlockBytes - 1) / kMaxBlockBytes, 1);
   const size_t stream_bytes = 2 + 5 * num_blocks + pixels->size() + 4;
   Bytes out;

@@ -11,9 +11,16 @@
 
 namespace pointmap::codec {
 
-// `png` again with the image data stored, and all else as it was. Nothing for a file that is better read as it is: with more than
-// 64 MiB of pixels, or in any way not as expected, down to a checksum. What is returned needs no check of its chunks' checksums: critical
-// ones were compared here. `unpacked_bytes`: of the image data, filter bytes included.
-std::optional<std::vector<std::byte>> unpack_png(std::span<const std::byte> png, uint64_t unpacked_bytes);
+// As the header says it, without interlacing.
+struct PngRows {
+  uint64_t height = 0;
+  uint64_t row_bytes = 0;
+  size_t pixel_bytes = 1;  // rounded up
+};
+
+// `png` again with the image data stored and every row of filter type 0, and all else as it was. Nothing for a file that is better read as
+// it is: with more than 64 MiB of pixels, or in any way not as expected, down to a checksum. What is returned needs no check of its chunks'
+// checksums: critical ones were compared here.
+std::optional<std::vector<std::byte>> unpack_png(std::span<const std::byte> png, const PngRows& rows);
 
 }  // namespace pointmap::codec

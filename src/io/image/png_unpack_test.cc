@@ -15,7 +15,7 @@ using fixtures::Bytes;
 using fixtures::operator+;
 
 constexpr int kWidth = 300, kHeight = 200;
-constexpr uint64_t kUnpackedBytes = (1 + 3 * kWidth) * kHeight;  // more than two stored blocks
+constexpr PngRows kRows = {.height = kHeight, .row_bytes = 3 * kWidth, .pixel_bytes = 3};  // more than two stored blocks
 
 Image noise() {
   std::mt19937 random(5);
@@ -65,9 +65,9 @@ TEST(UnpackPng, KeepsThePicture) {
   const Bytes first = fixtures::png_chunk("IDAT", Bytes(parts.packed.begin(), cut)),
               second = fixtures::png_chunk("IDAT", Bytes(cut, parts.packed.end()));
   for (const Bytes& png : {parts.with_chunks({first + second}), parts.with_chunks({text, first, second, text})}) {
-    std::optional<Bytes> unpacked = unpack_png(png, kUnpackedBytes);
+    std::optional<Bytes> unpacked = unpack_png(png, kRows);
     ASSERT_TRUE(unpacked);
-    EXPECT_GT(unpacked->size(), kUnpackedBytes);
+    EXPECT_GT(unpacked->size(), kHeight * (1 + 3 * kWidth));
     fixtures::repair_png_checksums(*unpacked);
     EXPECT_EQ(decode_image(*unpacked, "unpacked.png").image.rgb, image.rgb);
     EXPECT_EQ(decode_image(png, "packed.png").image.rgb, image.rgb);
@@ -78,24 +78,24 @@ TEST(UnpackPng, LeavesAloneWhatIsNotAsExpected) {
   const TornPng parts = torn(encode_png8(noise()));
   const Bytes image = fixtures::png_chunk("IDAT", parts.packed);
   const Bytes good = parts.with_chunks({image});
-  ASSERT_TRUE(unpack_png(good, kUnpackedBytes));
-  EXPECT_FALSE(unpack_png(good, kUnpackedBytes + 1));
-  EXPECT_FALSE(unpack_png(good, kUnpackedBytes - 1));
-  EXPECT_FALSE(unpack_png(good, uint64_t{1} << 40)) << "would need too much memory";
-  EXPECT_FALSE(unpack_png({}, kUnpackedBytes));
+  ASSERT_TRUE(unpack_png(good, kRows));
+  EXPECT_FALSE(unpack_png(good, {kHeight, 3 * kWidth + 1, 3}));
+  EXPECT_FALSE(unpack_png(good, {kHeight - 1, 3 * kWidth, 3}));
+  EXPECT_FALSE(unpack_png(good, {uint64_t{1} << 31, uint64_t{1} << 33, 3})) << "would need too much memory";
+  EXPECT_FALSE(unpack_png({}, kRows));
 
   Bytes broken = image;
   broken.back() ^= std::byte{1};
-  EXPECT_FALSE(unpack_png(parts.with_chunks({broken}), kUnpackedBytes)) << "checksum of the chunk";
+  EXPECT_FALSE(unpack_png(parts.with_chunks({broken}), kRows)) << "checksum of the chunk";
   Bytes wrong_sum = parts.packed;
   wrong_sum.back() ^= std::byte{1};
-  EXPECT_FALSE(unpack_png(parts.with_chunks({fixtures::png_chunk("IDAT", wrong_sum)}), kUnpackedBytes)) << "checksum of the stream";
-  EXPECT_FALSE(unpack_png(parts.with_chunks({fixtures::png_chunk("IDAT", parts.packed + Bytes(4))}), kUnpackedBytes)) << "more behind it";
+  EXPECT_FALSE(unpack_png(parts.with_chunks({fixtures::png_chunk("IDAT", wrong_sum)}), kRows)) << "checksum of the stream";
+  EXPECT_FALSE(unpack_png(parts.with_chunks({fixtures::png_chunk("IDAT", parts.packed + Bytes(4))}), kRows)) << "more behind it";
   const Bytes text = fixtures::png_chunk("tEXt", fixtures::bytes_of("a"));
-  EXPECT_FALSE(unpack_png(parts.with_chunks({image, text, fixtures::png_chunk("IDAT", {})}), kUnpackedBytes)) << "not one after the other";
-  EXPECT_FALSE(unpack_png(parts.with_chunks({}), kUnpackedBytes)) << "no image data";
+  EXPECT_FALSE(unpack_png(parts.with_chunks({image, text, fixtures::png_chunk("IDAT", {})}), kRows)) << "not one after the other";
+  EXPECT_FALSE(unpack_png(parts.with_chunks({}), kRows)) << "no image data";
   for (size_t bytes = 0; bytes + 12 < good.size(); bytes += 97) {
-    EXPECT_FALSE(unpack_png(std::span(good).first(bytes), kUnpackedBytes)) << "cut at " << bytes;
+    EXPECT_FALSE(unpack_png(std::span(good).first(bytes), kRows)) << "cut at " << bytes;
   }
 }
 
