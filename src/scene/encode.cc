@@ -21,10 +21,11 @@ size_t num_elements(const NpzItem& item) {
 }
 
 void add_float16(NpzWriter& writer, const NpzItem& item, const Shape& shape) {
-  std::vector<uint16_t> halves;
-  halves.reserve(num_elements(item));
+  std::vector<uint16_t> halves(num_elements(item));
+  size_t begin = 0;
   for (const std::span<const float> part : item.parts) {
-    for (const float value : part) halves.push_back(f16_from_float(value));
+    f16_from_floats(part, std::span(halves).subspan(begin, part.size()));
+    begin += part.size();
   }
   writer.add(item.name, DType::kF16, shape, std::as_bytes(std::span(halves)));
 }

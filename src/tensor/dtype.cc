@@ -47,19 +47,35 @@ float float_from_f16(uint16_t bits) {
   return sign != 0 ? -magnitude : magnitude;
 }
 
+namespace {
+
+// Whichever the mask says, all bits or none of it: conditional expressions would become branches, one value at a time.
+int32_t select(bool mask, int32_t yes, int32_t no) {
+  const int32_t bits = -static_cast<int32_t>(mask);
+  return (yes & bits) | (no & ~bits);
+}
+
+// Magnitudes are below 2^31: signed.
+int32_t f16_bits(float value) {
+  const int32_t bits = std::bit_cast<int32_t>(value);
+  const int32_t sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7FFFFFFF;
+  const int32_t odd = (magnitude >> 13) & 1;
+  const int32_t normal = (magnitude - 0x38000000 + 0xFFF + odd) >> 13;
+  // Adding 0.5 lines a subnormal half up with the last bit of the result, in the current rounding mode (nearest even).
+  const int32_t subnormal = std::bit_cast<int32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000;
+  const int32_t finite = select(magnitude < 0x38800000, subnormal, normal);
+  const int32_t number = select(magnitude >= 0x477FF000, 0x7C00, finite);  // rounds to 65536 or more
+  return sign | select(magnitude > 0x7F800000, 0x7E00, number);
+}
+
+}  // namespace
+
 uint16_t f16_from_float(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
-  const uint32_t magnitude = bits & 0x7FFFFFFFu;
-  if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);
-  if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // rounds to 65536 or more
-  if (magnitude < 0x38800000u) {
-    // Subnormal half: adding 0.5 lines the value up with the last bit of the result, in the current rounding mode (nearest even).
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000u));
-  }
-  const uint32_t odd = (magnitude >> 13) & 1u;
-  return static_cast<uint16_t>(sign | ((magnitude - 0x38000000u + 0xFFFu + odd) >> 13));
+  return static_cast<uint16_t>(f16_bits(value));
+}
+
+void f16_from_floats(std::span<const float> values, std::span<uint16_t> halves) {
+  for (size_t i = 0; i < values.size(); ++i) halves[i] = static_cast<uint16_t>(f16_bits(values[i]));
 }
 
 }  // namespace pointmap

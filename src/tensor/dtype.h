@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace pointmap {
@@ -44,5 +45,7 @@ float float_from_bf16(uint16_t bits);
 float float_from_f16(uint16_t bits);
 // Round to nearest even; overflow gives infinity, NaN stays NaN.
 uint16_t f16_from_float(float value);
+// The same of each; `halves` has as many elements.
+void f16_from_floats(std::span<const float> values, std::span<uint16_t> halves);
 
 }  // namespace pointmap

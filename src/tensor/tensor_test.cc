@@ -45,6 +45,14 @@ TEST(DType, RoundsHalvesToEvenAndOverflowsToInfinity) {
   EXPECT_EQ(f16_from_float(0x1.8p-25f), 0x0001);
 }
 
+TEST(DType, ManyFloatsBecomeTheHalvesThatEachBecomes) {
+  std::vector<float> values;
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 0x10FF3) values.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  std::vector<uint16_t> halves(values.size());
+  f16_from_floats(values, halves);
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(halves[i], f16_from_float(values[i])) << values[i];
+}
+
 TEST(TensorView, SlicesChannelsAndBatches) {
   Arena arena;
   Tensor t(arena, DType::kF32, {2, 3, 4});
