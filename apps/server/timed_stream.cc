@@ -122,15 +122,19 @@ void TimedStream::count(const char* data, size_t bytes) {
 ssize_t TimedStream::read(char* out, size_t bytes) {
   if (in_header_ ? header_bytes_ >= limits_.max_header_bytes : body_bytes_ >= limits_.max_body_bytes) return -1;
   if (begin_ == end_) {
-    const Clock::time_point before = Clock::now();
-    const milliseconds budget = read_budget();
-    const bool has_come = wait(POLLIN, budget) && (in_header_ || budget.count() > 0);
-    waited_to_read_ += Clock::now() - before;
-    if (!has_come) {
-      timed_out_ = true;
-      return -1;
+    ssize_t got = fill();
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      const Clock::time_point before = Clock::now();
+      const milliseconds budget = read_budget();
+      const bool has_come = wait(POLLIN, budget) && (in_header_ || budget.count() > 0);
+      waited_to_read_ += Clock::now() - before;
+      if (!has_come) {
+        timed_out_ = true;
+        return -1;
+      }
+      got = fill();
     }
-    if (const ssize_t got = fill(); got <= 0) return got;
+    if (got <= 0) return got;
   }
   const size_t some = std::min(bytes, end_ - begin_);
   std::memcpy(out, buffer_.data() + begin_, some);

@@ -53,7 +53,7 @@ class TimedStream : public httplib::Stream {
 
   socket_t socket_;
   StreamLimits limits_;
-  std::array<char, 16384> buffer_;
+  std::array<char, 65536> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
   bool in_header_ = true;
