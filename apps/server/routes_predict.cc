@@ -1,5 +1,6 @@
 // The seeds' contract: POST /predict (JSON out) and /predict_npz (the archive itself, the rest in a header).
 #include <chrono>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -46,9 +47,13 @@ Prediction predict(const HttpRequest& http, Serving& serving, bool png_is_possib
   return result;
 }
 
-// Everything but the arrays. `encode` is called once, for its time.
-ordered_json facts_of(const Prediction& prediction, const HttpRequest& http, const ServedModel& model, Clock::time_point encode_started) {
-  ordered_json facts = predict_facts(prediction.run, model, prediction.request.return_pose);
+// Everything but the arrays, on a thread of its own: both parts of the answer read all of the maps and take about as long.
+std::future<ordered_json> start_facts(const Prediction& prediction, const ServedModel& model) {
+  return std::async(std::launch::async, [&] { return predict_facts(prediction.run, model, prediction.request.return_pose); });
+}
+
+// Call when the arrays are encoded, for their time.
+ordered_json with_timing(ordered_json facts, const Prediction& prediction, const HttpRequest& http, Clock::time_point encode_started) {
   ordered_json timing = predict_timing(prediction.run.report.stages, prediction.request.decode_ms);
   timing["encode"] = seven_digits(ms_since(encode_started));
   timing["queue"] = seven_digits(prediction.queue_ms);
@@ -70,6 +75,7 @@ HttpResponse answer_json(const HttpRequest& http, Serving& serving) {
   const Prediction prediction = predict(http, serving, /*png_is_possible=*/true);
   const ServedModel& model = serving.models()[prediction.request.model];
   const auto encode_started = Clock::now();
+  std::future<ordered_json> started_facts = start_facts(prediction, model);
   // The large fields are written by hand: a JSON library would look at each of their characters for something to escape.
   HttpResponse response;
   response.body.push_back('{');
@@ -82,7 +88,7 @@ HttpResponse answer_json(const HttpRequest& http, Serving& serving) {
   } else {
     append_base64_field("npz_b64", predict_npz(prediction.run.scene, model, prediction.request.compress_npz), response.body);
   }
-  ordered_json facts = facts_of(prediction, http, model, encode_started);
+  ordered_json facts = with_timing(started_facts.get(), prediction, http, encode_started);
   if (!scales.empty()) facts["png_scale"] = std::move(scales);
   response.body += text_of(facts).substr(1);
   return response;
@@ -92,10 +98,11 @@ HttpResponse answer_npz(const HttpRequest& http, Serving& serving) {
   const Prediction prediction = predict(http, serving, /*png_is_possible=*/false);
   const ServedModel& model = serving.models()[prediction.request.model];
   const auto encode_started = Clock::now();
+  std::future<ordered_json> started_facts = start_facts(prediction, model);
   HttpResponse response;
   response.content_type = "application/x-npz";
   response.body = predict_npz(prediction.run.scene, model, prediction.request.compress_npz);
-  const ordered_json facts = facts_of(prediction, http, model, encode_started);
+  const ordered_json facts = with_timing(started_facts.get(), prediction, http, encode_started);
   response.headers.emplace_back("X-Pointmap-Meta", text_of(facts, /*ascii_only=*/true));
   return response;
 }
