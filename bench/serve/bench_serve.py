@@ -4,8 +4,10 @@
   bench_serve.py PROGRAM host [PHOTO PHOTO]   what a request costs beside the network: time at the client less `forward`, for /predict_npz
                                               and /predict, beside the same work in Python (Pillow and NumPy), taking turns
   bench_serve.py PROGRAM clients              p50, p99 and queue time of /predict_npz with 1, 2, 4, 8 and 16 clients
+  bench_serve.py PROGRAM first                the first request after a start against the ones behind it, several starts
   bench_serve.py PROGRAM overload [SECONDS]   many more requests than it can serve: is an accepted one lost, does memory grow, does
                                               /health stay quick?
+  bench_serve.py PROGRAM                      all of these
 
 The stand-in does what a Python server does for the same request: base64, decode, pad, bicubic, normalise, npz. It needs Pillow and NumPy;
 without them its column is left out.
@@ -13,6 +15,7 @@ without them its column is left out.
 
 import argparse
 import base64
+import contextlib
 import http.client
 import io
 import json
@@ -184,33 +187,66 @@ def bench_overload(process, port, photos, seconds):
     print(f"/health ms: p50 {percentile(health, 0.5):.1f}, p99 {percentile(health, 0.99):.1f}, most {max(health):.1f}")
 
 
+def bench_first(server, starts):
+    """Of each start: the first request, and the median of five after it. All photos differ: features of photos seen before are kept."""
+    bodies = [request_body([smoke_test.drawn_png(320, 240, shift + i) for i in (0, 1)]) for shift in range(0, 12, 2)]
+    firsts, warms = [], []
+    for _ in range(starts):
+        with server() as (_, port):
+            connection = Connection(port)
+            times = [connection.post("/predict_npz", body)[3] for body in bodies]
+        firsts.append(times[0])
+        warms.append(statistics.median(times[1:]))
+    print(f"{'ms, ' + str(starts) + ' starts':24} {'best':>8} {'median':>8}")
+    for name, values in (("first request", firsts), ("warm ones, each median", warms)):
+        print(f"{name:24} {min(values):8.2f} {statistics.median(values):8.2f}")
+    excess = statistics.median(first / warm for first, warm in zip(firsts, warms))
+    print(f"first / warm, median: {excess:.3f}")
+
+
+@contextlib.contextmanager
+def running_server(program, model):
+    """Process and port of one that is ready; ends as SIGTERM ends it."""
+    process, url = smoke_test.started_server(argparse.Namespace(start=program, model=model, name="", serve_option=[]))
+    threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would stop the server
+    try:
+        yield process, int(url.rsplit(":", 1)[1])
+        process.send_signal(signal.SIGTERM)
+        if process.wait(timeout=60) != 0:
+            sys.exit(f"the server ended with {process.returncode}")
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("what", choices=["host", "clients", "overload"])
+    parser.add_argument("what", nargs="?", default="all", choices=["all", "host", "clients", "first", "overload"])
     parser.add_argument("more", nargs="*", default=[], help="two photos, or seconds")
     parser.add_argument("--model", default="demo")
     parser.add_argument("--rounds", type=int, default=15)
     arguments = parser.parse_intermixed_args()
-    photos = [smoke_test.drawn_png(240, 180, shift) for shift in (0, 7)]
+    drawn = [smoke_test.drawn_png(240, 180, shift) for shift in (0, 7)]
+    photos = [smoke_test.drawn_png(779, 520, shift) for shift in (0, 23)]
     if arguments.what == "host" and arguments.more:
         photos = [pathlib.Path(path).read_bytes() for path in arguments.more]
-    options = argparse.Namespace(start=arguments.program, model=arguments.model, name="", serve_option=[])
-    process, url = smoke_test.started_server(options)
-    threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would stop the server
-    port = int(url.rsplit(":", 1)[1])
-    try:
-        if arguments.what == "host":
+    seconds = float(arguments.more[0]) if arguments.what == "overload" and arguments.more else 30
+
+    def server():
+        return running_server(arguments.program, arguments.model)
+
+    if arguments.what in ("all", "host"):
+        with server() as (_, port):
             bench_host(port, photos, arguments.rounds)
-        elif arguments.what == "clients":
-            bench_clients(port, photos)
-        else:
-            bench_overload(process, port, photos, float(arguments.more[0]) if arguments.more else 30)
-        process.send_signal(signal.SIGTERM)
-        return process.wait(timeout=60)
-    finally:
-        if process.poll() is None:
-            process.kill()
+    if arguments.what in ("all", "clients"):
+        with server() as (_, port):
+            bench_clients(port, drawn)
+    if arguments.what in ("all", "first"):
+        bench_first(server, 8)
+    if arguments.what in ("all", "overload"):
+        with server() as (process, port):
+            bench_overload(process, port, drawn, seconds)
 
 
 if __name__ == "__main__":
