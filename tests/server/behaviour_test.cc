@@ -131,6 +131,7 @@ TEST(Behaviour, AsksForAKey) {
   EXPECT_EQ(client.Post("/predict", pair_request().dump(), "application/json")->status, 401);
   client.set_bearer_token_auth("correct-horse");
   EXPECT_EQ(client.Get("/info")->status, 200);
+  EXPECT_EQ(client.Get("/health")->status, 200);  // on the same connection: by now the line about the one before is written
   bool is_named = false;
   for (const json& line : server.log()) is_named = is_named || line.value("client", "") == "key 1";
   EXPECT_TRUE(is_named);

@@ -71,7 +71,7 @@ class RefusalTest : public testing::Test {
   RefusalTest() : keys_(testing::TempDir() + "/pointmap_refusal_keys_" + std::to_string(::getpid())) {
     std::ofstream(keys_) << "first-client\nsecond-client\n";
     server_.emplace(ServerProcess::Options{.arguments = {"--api-key-file", keys_, "--max-body", "1M", "--max-pixels", "10000", "--queue",
-                                                         "1", "--jobs-per-client", "2", "--drain-timeout", "60"}});
+                                                         "1", "--jobs-per-client", "2", "--drain-timeout", "3"}});
   }
   ~RefusalTest() override { std::filesystem::remove(keys_); }
 
