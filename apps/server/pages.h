@@ -6,6 +6,10 @@
 namespace pointmap::server {
 
 std::string_view openapi_json();  // openapi.json
-std::string_view index_html();    // index.html, the page at /
+
+// The page at / (web/server_page), with the viewer of web/viewer in it.
+std::string_view page_html();
+std::string_view page_style();
+std::string_view page_script();
 
 }  // namespace pointmap::server

@@ -159,7 +159,7 @@ def check_all(checker):
     def predict(path, fields, wanted=200, headers=as_json):
         return checker.ask("POST", path, json.dumps(pair | fields).encode(), headers, wanted)
 
-    for path in ("/", "/health", "/ready", "/info", "/metrics", "/openapi.json", "/v1/models"):
+    for path in ("/", "/app.css", "/app.js", "/health", "/ready", "/info", "/metrics", "/openapi.json", "/v1/models"):
         checker.ask("GET", path)
     for path in ("/predict", "/predict_npz"):
         predict(path, {})

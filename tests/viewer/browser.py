@@ -1,15 +1,19 @@
-"""A headless Chromium, driven through chromedriver's WebDriver protocol (JSON over HTTP), and a reader for its screenshots.
+"""A headless Chromium, driven through chromedriver's WebDriver protocol (JSON over HTTP), a reader for its screenshots, and how the tests
+that use it run.
 
 The standard library suffices for the few commands that are needed here, so the tests need no package beside chromium and chromium-driver.
 """
 
 import base64
+import contextlib
 import json
 import shutil
 import socket
 import struct
 import subprocess
+import sys
 import time
+import traceback
 import urllib.error
 import urllib.request
 import zlib
@@ -34,7 +38,7 @@ class Browser:
             # Containers have a small /dev/shm and run as root; a browser that shows only our own pages needs no sandbox.
             "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--force-device-scale-factor=1", *arguments],
         }
-        wanted = {"browserName": "chrome", "goog:chromeOptions": chromium, "goog:loggingPrefs": {"browser": "ALL"}}
+        wanted = {"browserName": "chrome", "goog:chromeOptions": chromium, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         try:
             self._wait_for_driver()
             self.session = self._call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
@@ -99,9 +103,30 @@ class Browser:
         source = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}
         self._command("POST", "/actions", {"actions": [source]})
 
+    def wait_until(self, script, timeout_s=60):
+        """Until it returns something true, which is returned. Waiting is for conditions only: a slow machine makes no test fail."""
+        end = time.monotonic() + timeout_s
+        while not (value := self.run(script)):
+            assert time.monotonic() < end, f"never came true: {script}; console: {self.console()}"
+            time.sleep(0.05)
+        return value
+
+    def choose_files(self, selector, paths):
+        """As a person does in the dialog of a file input."""
+        (element,) = self._command("POST", "/element", {"using": "css selector", "value": selector}).values()
+        self._command("POST", f"/element/{element}/value", {"text": "\n".join(str(path) for path in paths)})
+
+    def devtools(self, command, **parameters):
+        return self._command("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
     def console(self):
         """What the console was told since the last call: [{"level", "message", ...}]."""
         return self._command("POST", "/se/log", {"type": "browser"})
+
+    def network(self):
+        """What happened on the network since the last call: [(method of DevTools' Network domain, parameters)]."""
+        events = [json.loads(entry["message"])["message"] for entry in self._command("POST", "/se/log", {"type": "performance"})]
+        return [(event["method"], event["params"]) for event in events if event["method"].startswith("Network.")]
 
     def screenshot_png(self):
         return base64.b64decode(self._command("GET", "/screenshot"))
@@ -142,3 +167,27 @@ def decode_png(data):
         rows.append(bytes(row))
         above = row
     return width, height, rows, size
+
+
+def run_tests(suite, functions, make_fixture, only=""):
+    """Runs the functions called test_* whose name has `only` in it, each with the fixture, a context manager. Speaks as GoogleTest does, so
+    that the summary of ./run test counts every test and shows why one was skipped. Returns the exit code."""
+    tests = [(name[5:], function) for name, function in functions.items() if name.startswith("test_") and only in name]
+    missing = missing_programs()
+    num_failed = 0
+    with contextlib.nullcontext() if missing else make_fixture() as fixture:
+        for name, function in tests:
+            full_name, start = f"{suite}.{name}", time.monotonic()
+            print(f"[ RUN      ] {full_name}", flush=True)
+            status = "OK"
+            if missing:
+                print(f"{sys.argv[0]}:1: Skipped\nnot installed: {', '.join(missing)} (./run setup test)")
+                status = "SKIPPED"
+            else:
+                try:
+                    function(fixture)
+                except Exception:
+                    traceback.print_exc(file=sys.stdout)
+                    status, num_failed = "FAILED", num_failed + 1
+            print(f"[{status:>8} ] {full_name} ({1000 * (time.monotonic() - start):.0f} ms)", flush=True)
+    return 1 if num_failed else 0

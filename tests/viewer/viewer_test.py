@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """The viewer's page in headless Chromium: loads, counts, turns, filters, looks through cameras, says what is missing.
 
-Usage: viewer_test.py POINTMAP SCENE_GEN [PART_OF_A_NAME]. Speaks as GoogleTest does, so that the summary of ./run test counts every test and
-shows why one was skipped. The scene is a pair of rendered photos that the model in the box reconstructs.
+Usage: viewer_test.py POINTMAP SCENE_GEN [PART_OF_A_NAME]. The scene is a pair of rendered photos that the model in the box reconstructs.
 """
 
 import json
@@ -12,9 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
-from browser import Browser, decode_png, missing_programs
+from browser import Browser, decode_png, run_tests
 
 HOSTILE_NAME = "<img src=x onerror=window.hacked=1>&quot; \u2028.png"
 PANEL_PX = 256  # the canvas begins to the right of the panel
@@ -23,8 +21,9 @@ PANEL_PX = 256  # the canvas begins to the right of the panel
 class Fixture:
     """Files made once, and a browser that all tests but one share."""
 
-    def __init__(self, pointmap, scene_gen, folder):
-        self.folder = folder
+    def __init__(self, pointmap, scene_gen):
+        self.temporary = tempfile.TemporaryDirectory(prefix="pointmap_viewer_")
+        self.folder = folder = pathlib.Path(self.temporary.name)
         subprocess.run([scene_gen, "scenes", "--seed", "2", "--first", "0", "--count", "1", "--width", "256", "--height", "192", "--out",
                         folder], check=True, stdout=subprocess.DEVNULL)
         self.photos = [next(folder.glob("scene_*")) / f"view_{i}.png" for i in (1, 2)]
@@ -39,17 +38,18 @@ class Fixture:
         self.url = (folder / "view.html").as_uri()
         self.browser = Browser()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.browser.__exit__()
+        self.temporary.cleanup()
+
     def open(self, name="view.html"):
         """The page, when it has drawn."""
         self.browser.open((self.folder / name).as_uri())
-        self.wait_until("return window.viewer?.numFrames > 0 && !viewer.pending")
+        self.browser.wait_until("return window.viewer?.numFrames > 0 && !viewer.pending")
         return self.browser
-
-    def wait_until(self, script, timeout_s=20):
-        end = time.monotonic() + timeout_s
-        while not self.browser.run(script):
-            assert time.monotonic() < end, f"never came true: {script}; console: {self.browser.console()}"
-            time.sleep(0.05)
 
     def count(self):
         """What the page says it shows, and of how many."""
@@ -59,7 +59,7 @@ class Fixture:
 
     def picture(self):
         """The canvas on the screen: rows of (r, g, b)."""
-        self.wait_until("return !viewer.pending && !viewer.moving")
+        self.browser.wait_until("return !viewer.pending && !viewer.moving")
         _, _, rows, size = decode_png(self.browser.screenshot_png())
         return [[row[i:i + 3] for i in range(PANEL_PX * size, len(row), size)] for row in rows]
 
@@ -114,7 +114,7 @@ def test_draws_only_when_something_changes(fixture):
     time.sleep(0.5)
     assert browser.run("return viewer.numFrames") == frames
     browser.run("viewer.requestDraw()")
-    fixture.wait_until(f"return viewer.numFrames === {frames + 1}")
+    fixture.browser.wait_until(f"return viewer.numFrames === {frames + 1}")
 
 
 def test_threshold_counts_as_the_exports_do(fixture):
@@ -190,7 +190,7 @@ def test_the_panel_folds_and_comes_back(fixture):
     for canvas_left in (0, PANEL_PX):
         x, y = browser.run("const box = document.getElementById('title').getBoundingClientRect(); return [box.left + 5, box.top + 5]")
         browser.pointer(("move", x, y), ("down",), ("up",))
-        fixture.wait_until(f"{left} === {canvas_left}")
+        fixture.browser.wait_until(f"{left} === {canvas_left}")
 
 
 def test_names_are_text_only(fixture):
@@ -212,28 +212,7 @@ def test_says_so_without_webgl(fixture):
 
 
 def main(pointmap, scene_gen, only=""):
-    tests = [(name[5:], function) for name, function in globals().items() if name.startswith("test_") and only in name]
-    missing = missing_programs()
-    num_failed = 0
-    with tempfile.TemporaryDirectory(prefix="pointmap_viewer_") as folder:
-        fixture = None if missing else Fixture(pointmap, scene_gen, pathlib.Path(folder))
-        for name, function in tests:
-            full_name, start = f"Viewer.{name}", time.monotonic()
-            print(f"[ RUN      ] {full_name}", flush=True)
-            status = "OK"
-            if missing:
-                print(f"{__file__}:1: Skipped\nnot installed: {', '.join(missing)} (./run setup test)")
-                status = "SKIPPED"
-            else:
-                try:
-                    function(fixture)
-                except Exception:
-                    traceback.print_exc(file=sys.stdout)
-                    status, num_failed = "FAILED", num_failed + 1
-            print(f"[{status:>8} ] {full_name} ({1000 * (time.monotonic() - start):.0f} ms)", flush=True)
-        if fixture:
-            fixture.browser.__exit__()
-    return 1 if num_failed else 0
+    return run_tests("Viewer", globals(), lambda: Fixture(pointmap, scene_gen), only)
 
 
 if __name__ == "__main__":
