@@ -59,11 +59,14 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
+  // Instead of body: these, one after the other, and what holds them.
+  std::vector<std::string_view> pieces = {};
+  std::vector<std::shared_ptr<const void>> pieces_memory = {};
   // Instead of body: bytes [file_begin, file_begin + file_length) of a file.
   std::shared_ptr<const FileBody> file = {};
   uint64_t file_begin = 0;
   uint64_t file_length = 0;
-  // Instead of both: called again and again, each time appends what is to be sent next and returns whether more will come. Must return
+  // Instead of all: called again and again, each time appends what is to be sent next and returns whether more will come. Must return
   // within a second or so, with nothing if need be, so that a client that left is noticed.
   std::function<bool(std::string& out)> stream = {};
 };

@@ -35,6 +35,20 @@ struct Exchange {
   int status = 0;
 };
 
+void put_pieces(HttpResponse& response, httplib::Response& out) {
+  size_t total = 0;
+  for (const std::string_view piece : response.pieces) total += piece.size();
+  const auto send = [pieces = std::move(response.pieces), memory = std::move(response.pieces_memory)](size_t offset, size_t,
+                                                                                                      httplib::DataSink& sink) {
+    for (const std::string_view piece : pieces) {
+      if (offset < piece.size()) return sink.write(piece.data() + offset, piece.size() - offset);
+      offset -= piece.size();
+    }
+    return false;
+  };
+  out.set_content_provider(total, response.content_type, send);
+}
+
 void put(HttpResponse response, httplib::Response& out) {
   out.status = response.status;
   for (auto& [name, value] : response.headers) out.set_header(name, value);
@@ -46,6 +60,8 @@ void put(HttpResponse response, httplib::Response& out) {
       if (!more) sink.done();
       return true;
     });
+  } else if (!response.pieces.empty()) {
+    put_pieces(response, out);
   } else if (response.file && response.file_length > 0) {
     const auto send = [file = response.file, begin = response.file_begin](size_t offset, size_t length, httplib::DataSink& sink) {
       char bytes[64 << 10];

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <future>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -26,7 +27,7 @@ std::vector<int64_t> map_shape(const SceneView& view) {
   return {view.image.height, view.image.width};
 }
 
-std::string dust3r_npz(const Scene& scene, int level) {
+std::vector<NpzItem> dust3r_items(const Scene& scene) {
   std::vector<NpzItem> items;
   for (size_t i = 0; i < scene.views.size(); ++i) {
     const SceneView& view = scene.views[i];
@@ -36,7 +37,7 @@ std::string dust3r_npz(const Scene& scene, int level) {
     shape.push_back(3);
     items.push_back({"pts3d_" + number, shape, {view.points}, NpzType::kFloat32});
   }
-  return encode_npz(items, level);
+  return items;
 }
 
 // camera from world, [3, 4]
@@ -55,31 +56,38 @@ std::array<float, 9> intrinsic_of(const Camera& camera) {
   return {static_cast<float>(k.fx), 0, static_cast<float>(k.cx), 0, static_cast<float>(k.fy), static_cast<float>(k.cy), 0, 0, 1};
 }
 
-std::string vggt_npz(const Scene& scene, int level) {
+// What a scene does not hold as floats.
+struct CameraMatrices {
+  std::vector<std::array<float, 12>> extrinsics;
+  std::vector<std::array<float, 9>> intrinsics;
+};
+
+std::vector<NpzItem> vggt_items(const Scene& scene, CameraMatrices& matrices) {
   const auto num_views = static_cast<int64_t>(scene.views.size());
   std::vector<std::span<const float>> points, points_conf, depth, depth_conf, encodings, extrinsics, intrinsics;
-  std::vector<std::array<float, 12>> extrinsic_values;
-  std::vector<std::array<float, 9>> intrinsic_values;
   for (const SceneView& view : scene.views) {
     points.push_back(view.points);
     points_conf.push_back(view.confidence);
     depth.push_back(view.depth);
     depth_conf.push_back(view.depth_confidence);
     encodings.push_back(view.pose_encoding);
-    extrinsic_values.push_back(extrinsic_of(view.camera.value()));
-    intrinsic_values.push_back(intrinsic_of(view.camera.value()));
+    matrices.extrinsics.push_back(extrinsic_of(view.camera.value()));
+    matrices.intrinsics.push_back(intrinsic_of(view.camera.value()));
   }
-  for (const auto& matrix : extrinsic_values) extrinsics.push_back(matrix);
-  for (const auto& matrix : intrinsic_values) intrinsics.push_back(matrix);
+  for (const auto& matrix : matrices.extrinsics) extrinsics.push_back(matrix);
+  for (const auto& matrix : matrices.intrinsics) intrinsics.push_back(matrix);
   const int64_t height = scene.views[0].image.height, width = scene.views[0].image.width;
-  return encode_npz({{"depth", {num_views, height, width, 1}, depth, NpzType::kFloat16},
-                     {"depth_conf", {num_views, height, width}, depth_conf, NpzType::kFloat16},
-                     {"extrinsic", {num_views, 3, 4}, extrinsics},
-                     {"intrinsic", {num_views, 3, 3}, intrinsics},
-                     {"pose_enc", {num_views, 9}, encodings},
-                     {"world_points", {num_views, height, width, 3}, points, NpzType::kFloat16},
-                     {"world_points_conf", {num_views, height, width}, points_conf, NpzType::kFloat16}},
-                    level);
+  return {{"depth", {num_views, height, width, 1}, depth, NpzType::kFloat16},
+          {"depth_conf", {num_views, height, width}, depth_conf, NpzType::kFloat16},
+          {"extrinsic", {num_views, 3, 4}, extrinsics},
+          {"intrinsic", {num_views, 3, 3}, intrinsics},
+          {"pose_enc", {num_views, 9}, encodings},
+          {"world_points", {num_views, height, width, 3}, points, NpzType::kFloat16},
+          {"world_points_conf", {num_views, height, width}, points_conf, NpzType::kFloat16}};
+}
+
+std::vector<NpzItem> items_of(const Scene& scene, const ServedModel& model, CameraMatrices& matrices) {
+  return model.is_vggt() ? vggt_items(scene, matrices) : dust3r_items(scene);
 }
 
 std::vector<float> z_of(const SceneView& view) {
@@ -185,7 +193,15 @@ double seven_digits(double x) {
 }
 
 std::string predict_npz(const Scene& scene, const ServedModel& model, bool compress) {
-  return model.is_vggt() ? vggt_npz(scene, compress ? kDeflateLevel : 0) : dust3r_npz(scene, compress ? kDeflateLevel : 0);
+  CameraMatrices matrices;
+  return encode_npz(items_of(scene, model, matrices), compress ? kDeflateLevel : 0);
+}
+
+NpzPieces predict_npz_in_pieces(const Scene& scene, const ServedModel& model) {
+  const auto matrices = std::make_shared<CameraMatrices>();
+  NpzPieces pieces = encode_npz_in_pieces(items_of(scene, model, *matrices));
+  pieces.memory.push_back(matrices);
+  return pieces;
 }
 
 std::vector<NamedPng> predict_pngs(const Scene& scene, const ServedModel& model) {
@@ -210,10 +226,18 @@ std::vector<NamedPng> predict_pngs(const Scene& scene, const ServedModel& model)
 
 ordered_json predict_facts(const Reconstruction& run, const ServedModel& model, bool with_pose) {
   ordered_json views = ordered_json::array(), preprocess = ordered_json::array();
-  for (const SceneView& view : run.scene.views) {
-    views.push_back(summary_of(view, model.is_vggt()));
-    preprocess.push_back(preprocess_of(view.transform));
+  const bool is_vggt = model.is_vggt();
+  // Every second view on a thread of its own: the summaries read all of the maps.
+  for (size_t i = 0; i < run.scene.views.size(); i += 2) {
+    const SceneView& view = run.scene.views[i];
+    std::future<ordered_json> next;
+    if (i + 1 < run.scene.views.size()) {
+      next = std::async(std::launch::async, [&other = run.scene.views[i + 1], is_vggt] { return summary_of(other, is_vggt); });
+    }
+    views.push_back(summary_of(view, is_vggt));
+    if (next.valid()) views.push_back(next.get());
   }
+  for (const SceneView& view : run.scene.views) preprocess.push_back(preprocess_of(view.transform));
   ordered_json facts = {{"model", model.name}, {"summary", {{"views", std::move(views)}}}, {"preprocess", std::move(preprocess)}};
   if (with_pose) facts["pose"] = pose_of(run);
   if (!run.report.notes.empty()) facts["notes"] = run.report.notes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/server/model_set.h"
+#include "pointmap/encode.h"
 #include "pointmap/pointmap.h"
 
 namespace pointmap::server {
@@ -14,6 +15,8 @@ namespace pointmap::server {
 // world_points [S, H, W, 3], world_points_conf [S, H, W], depth [S, H, W, 1], depth_conf [S, H, W] float16, pose_enc [S, 9],
 // extrinsic [S, 3, 4] (camera from world), intrinsic [S, 3, 3] (network pixels) float32.
 std::string predict_npz(const Scene& scene, const ServedModel& model, bool compress);
+// The same stored archive, whose pieces refer to the scene.
+NpzPieces predict_npz_in_pieces(const Scene& scene, const ServedModel& model);
 
 struct NamedPng {
   std::string name;  // "depth1"

@@ -1,6 +1,7 @@
 // The seeds' contract: POST /predict (JSON out) and /predict_npz (the archive itself, the rest in a header).
 #include <chrono>
 #include <future>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -95,13 +96,21 @@ HttpResponse answer_json(const HttpRequest& http, Serving& serving) {
 }
 
 HttpResponse answer_npz(const HttpRequest& http, Serving& serving) {
-  const Prediction prediction = predict(http, serving, /*png_is_possible=*/false);
+  const auto owned = std::make_shared<const Prediction>(predict(http, serving, /*png_is_possible=*/false));
+  const Prediction& prediction = *owned;
   const ServedModel& model = serving.models()[prediction.request.model];
   const auto encode_started = Clock::now();
   std::future<ordered_json> started_facts = start_facts(prediction, model);
   HttpResponse response;
   response.content_type = "application/x-npz";
-  response.body = predict_npz(prediction.run.scene, model, prediction.request.compress_npz);
+  if (prediction.request.compress_npz) {
+    response.body = predict_npz(prediction.run.scene, model, /*compress=*/true);
+  } else {
+    NpzPieces npz = predict_npz_in_pieces(prediction.run.scene, model);
+    response.pieces = std::move(npz.in_order);
+    response.pieces_memory = std::move(npz.memory);
+    response.pieces_memory.push_back(owned);
+  }
   const ordered_json facts = with_timing(started_facts.get(), prediction, http, encode_started);
   response.headers.emplace_back("X-Pointmap-Meta", text_of(facts, /*ascii_only=*/true));
   return response;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,15 @@ struct NpzItem {
 // A NumPy archive that numpy.load opens. deflate_level: 0 stores, 1 (fast) to 12 (small) deflates. Throws Error{kInvalidArgument} naming
 // the array whose parts do not fill its shape, and for names that are empty or repeated.
 std::string encode_npz(const std::vector<NpzItem>& items, int deflate_level = 0);
+
+// The same stored archive, to be sent without being put together first.
+struct NpzPieces {
+  std::vector<std::string_view> in_order;
+  // Of what they refer to, beside the float32 elements of items with one part: these must live as long as the pieces are used.
+  std::vector<std::shared_ptr<const void>> memory;
+};
+
+NpzPieces encode_npz_in_pieces(const std::vector<NpzItem>& items);
 
 // An 8-bit colour PNG. Throws Error{kInvalidArgument} when the pixels do not fill the size, here and below.
 std::string encode_png(const Image& image);

@@ -20,22 +20,35 @@ size_t num_elements(const NpzItem& item) {
   return total;
 }
 
-void add_float16(NpzWriter& writer, const NpzItem& item, const Shape& shape) {
-  std::vector<uint16_t> halves(num_elements(item));
-  size_t begin = 0;
-  for (const std::span<const float> part : item.parts) {
-    f16_from_floats(part, std::span(halves).subspan(begin, part.size()));
-    begin += part.size();
+// The bytes of an item, and what holds them where the item itself does not.
+struct Elements {
+  std::vector<uint16_t> halves;
+  std::vector<float> joined;
+  std::span<const std::byte> bytes;
+};
+
+Elements elements_of(const NpzItem& item) {
+  Elements elements;
+  if (item.type == NpzType::kFloat16) {
+    elements.halves.resize(num_elements(item));
+    size_t begin = 0;
+    for (const std::span<const float> part : item.parts) {
+      f16_from_floats(part, std::span(elements.halves).subspan(begin, part.size()));
+      begin += part.size();
+    }
+    elements.bytes = std::as_bytes(std::span(elements.halves));
+  } else if (item.parts.size() == 1) {
+    elements.bytes = std::as_bytes(item.parts[0]);
+  } else {
+    elements.joined.reserve(num_elements(item));
+    for (const std::span<const float> part : item.parts) elements.joined.insert(elements.joined.end(), part.begin(), part.end());
+    elements.bytes = std::as_bytes(std::span(elements.joined));
   }
-  writer.add(item.name, DType::kF16, shape, std::as_bytes(std::span(halves)));
+  return elements;
 }
 
-void add_float32(NpzWriter& writer, const NpzItem& item, const Shape& shape) {
-  if (item.parts.size() == 1) return writer.add(item.name, DType::kF32, shape, std::as_bytes(item.parts[0]));
-  std::vector<float> joined;
-  joined.reserve(num_elements(item));
-  for (const std::span<const float> part : item.parts) joined.insert(joined.end(), part.begin(), part.end());
-  writer.add(item.name, DType::kF32, shape, std::as_bytes(std::span(joined)));
+void add(const NpzItem& item, const Elements& elements, NpzWriter& writer) {
+  writer.add(item.name, item.type == NpzType::kFloat16 ? DType::kF16 : DType::kF32, Shape(item.shape), elements.bytes);
 }
 
 }  // namespace
@@ -49,16 +62,21 @@ std::string encode_npz(const std::vector<NpzItem>& items, int deflate_level) {
   std::string archive;
   if (deflate_level == 0) archive.reserve(expected_bytes);
   NpzWriter writer(archive, "npz in memory", {.deflate_level = deflate_level});
-  for (const NpzItem& item : items) {
-    const Shape shape(item.shape);
-    if (item.type == NpzType::kFloat16) {
-      add_float16(writer, item, shape);
-    } else {
-      add_float32(writer, item, shape);
-    }
-  }
+  for (const NpzItem& item : items) add(item, elements_of(item), writer);
   writer.finish();
   return archive;
+}
+
+NpzPieces encode_npz_in_pieces(const std::vector<NpzItem>& items) {
+  struct Memory {
+    ZipPieces zip;
+    std::vector<Elements> elements;
+  };
+  const auto memory = std::make_shared<Memory>();
+  NpzWriter writer(memory->zip, "npz in pieces");
+  for (const NpzItem& item : items) add(item, memory->elements.emplace_back(elements_of(item)), writer);
+  writer.finish();
+  return {std::move(memory->zip.in_order), {memory}};
 }
 
 std::string encode_png(const Image& image) {

@@ -39,6 +39,24 @@ TEST(EncodeNpz, StacksPartsAndRoundsToHalves) {
   }
 }
 
+TEST(EncodeNpz, IsTheSameInPieces) {
+  const std::vector<float> first = {1, 2, 3}, second = {4, 5, 6};
+  const std::vector<NpzItem> items = {{"grid", {2, 3}, {first, second}},
+                                      {"line", {3}, {second}},
+                                      {"halves", {6}, {first, second}, NpzType::kFloat16},
+                                      {"nothing", {0}, {}}};
+  NpzPieces pieces = encode_npz_in_pieces(items);
+  const NpzPieces moved = std::move(pieces);
+  std::string joined;
+  bool refers_to_the_line = false;
+  for (const std::string_view piece : moved.in_order) {
+    joined += piece;
+    refers_to_the_line = refers_to_the_line || piece.data() == reinterpret_cast<const char*>(second.data());
+  }
+  EXPECT_EQ(joined, encode_npz(items));
+  EXPECT_TRUE(refers_to_the_line) << "copied";
+}
+
 TEST(EncodeNpz, RefusesWhatDoesNotFillItsShape) {
   const std::vector<float> three = {1, 2, 3};
   EXPECT_THROW(encode_npz({{"a", {4}, {three}, NpzType::kFloat32}}), Error);

@@ -21,6 +21,8 @@ class NpzWriter {
   explicit NpzWriter(const std::filesystem::path& path, const NpzWriteOptions& options = {}) : zip_(path, options) {}
   // Appends the archive to `memory`, which must outlive the writer, and begins at its end. `name` is for messages.
   NpzWriter(std::string& memory, const std::string& name, const NpzWriteOptions& options = {}) : zip_(memory, name, options) {}
+  // Appends the archive to `pieces`, which must outlive the writer and be empty; of arrays given as bytes it keeps references only.
+  NpzWriter(ZipPieces& pieces, const std::string& name, const NpzWriteOptions& options = {}) : zip_(pieces, name, options) {}
 
   // Adds an array called `name` (without ".npy"). Throws Error{kInvalidArgument} for an empty, repeated or overlong name and
   // for a view without elements behind it, Error{kUnsupported} for BF16.

@@ -59,6 +59,11 @@ ZipWriter::ZipWriter(std::string& memory, const std::string& name, const ZipWrit
   check_options();
 }
 
+ZipWriter::ZipWriter(ZipPieces& pieces, const std::string& name, const ZipWriteOptions& options)
+    : file_name_(name), options_(options), pieces_(&pieces) {
+  check_options();
+}
+
 void ZipWriter::check_options() const {
   POINTMAP_CHECK(options_.deflate_level >= 0 && options_.deflate_level <= 12,
                  "deflate level " + std::to_string(options_.deflate_level) + ", wanted 0 to 12");
@@ -83,7 +88,7 @@ void ZipWriter::add(std::string_view name, std::string_view head, std::string_vi
   write(local_header(entry));
   if (packed.empty()) {
     write(head);
-    write(rest);
+    write_or_refer(rest);
   } else {
     write(packed);
   }
@@ -102,9 +107,17 @@ void ZipWriter::finish() {
 void ZipWriter::write(std::string_view bytes) {
   if (file_) {
     file_->write(bytes);
-  } else {
+  } else if (memory_ != nullptr) {
     memory_->append(bytes);
+  } else {
+    pieces_->in_order.push_back(pieces_->copied.emplace_back(bytes));
   }
+  position_ += bytes.size();
+}
+
+void ZipWriter::write_or_refer(std::string_view bytes) {
+  if (pieces_ == nullptr) return write(bytes);
+  pieces_->in_order.push_back(bytes);
   position_ += bytes.size();
 }
 

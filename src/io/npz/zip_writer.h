@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -21,6 +22,13 @@ struct ZipWriteOptions {
   bool always_zip64 = false;  // zip64 fields also where the sizes do not need them (they are always used where they do)
 };
 
+// An archive that is nowhere in one piece: sent in this order it is one. Members that are stored as they are are not copied, and must live
+// as long as this.
+struct ZipPieces {
+  std::deque<std::string> copied;  // a deque: moving it leaves its elements where they are
+  std::vector<std::string_view> in_order;
+};
+
 class ZipWriter {
  public:
   // Nothing appears at `path` before finish(). Throws Error{kIoError, kNotFound} naming the path, Error{kInvalidArgument} for
@@ -28,9 +36,11 @@ class ZipWriter {
   explicit ZipWriter(const std::filesystem::path& path, const ZipWriteOptions& options = {});
   // Appends the archive to `memory`, which must outlive the writer, and begins at its end. `name` is for messages.
   ZipWriter(std::string& memory, const std::string& name, const ZipWriteOptions& options = {});
+  // Appends the archive to `pieces`, which must outlive the writer and be empty.
+  ZipWriter(ZipPieces& pieces, const std::string& name, const ZipWriteOptions& options = {});
 
-  // Adds a member whose bytes are `head` and behind it `rest`. `name` may have folders, "a/b.bin". Throws Error{kInvalidArgument} for an
-  // empty, repeated or overlong name.
+  // Adds a member whose bytes are `head` and behind it `rest` (which pieces refer to). `name` may have folders, "a/b.bin". Throws
+  // Error{kInvalidArgument} for an empty, repeated or overlong name.
   void add(std::string_view name, std::string_view head, std::string_view rest = {});
 
   // Writes the directory and puts the file in place; call once, last. Throws Error{kIoError} naming the path.
@@ -48,6 +58,7 @@ class ZipWriter {
 
   void check_options() const;
   void write(std::string_view bytes);
+  void write_or_refer(std::string_view bytes);
   std::string local_header(const Entry& entry) const;
   std::string central_header(const Entry& entry) const;
   std::string end_records(uint64_t directory_offset, uint64_t directory_bytes) const;
@@ -55,7 +66,8 @@ class ZipWriter {
   std::string file_name_;
   ZipWriteOptions options_;
   std::optional<AtomicFile> file_;  // or, without one,
-  std::string* memory_ = nullptr;
+  std::string* memory_ = nullptr;   // or
+  ZipPieces* pieces_ = nullptr;
   std::vector<Entry> entries_;
   std::set<std::string> names_;
   uint64_t position_ = 0;
