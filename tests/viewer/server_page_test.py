@@ -149,8 +149,8 @@ class Fixture:
         faults += [params["response"] for method, params in events
                    if method == "Network.responseReceived" and params["response"]["status"] >= 400]
         urls = {params["requestId"]: params["request"]["url"] for method, params in events if method == "Network.requestWillBeSent"}
-        # DevTools calls the stream of events "canceled" although the page reads it to its end, most often when it came in several pieces. Why
-        # is not known; the page hears of no failure (it would ask for the job instead, see the test of a crowded server).
+        # DevTools calls a body that is read to its end with getReader() "canceled" when it came in many pieces (so does a bare fetch without
+        # signal; text() on the same stream does not). The page hears of no failure: the test of a crowded server shows what it would do.
         faults += [(urls.get(params["requestId"]), params) for method, params in events if method == "Network.loadingFailed" and
                    not (params.get("canceled") and urls.get(params["requestId"], "").endswith("/events"))]
         faults += [address for address in addresses if not address.startswith((self.server.url, "blob:", "data:", "about:"))]
