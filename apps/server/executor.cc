@@ -43,18 +43,19 @@ void Executor::run() {
 }
 
 void Executor::run_job(Job& job) {
-  RunReport report;
-  bool is_done = false;
+  const auto note = [&](const RunReport* report) {
+    return [this, &job, report](const JobStatus& status) {
+      if (work_.on_over) work_.on_over(job.request(), status, report);
+    };
+  };
   try {
     Reconstruction result = work_.run(job.request(), job.progress());
-    report = result.report;
     if (job.request().deliver) job.request().deliver(result, job);
-    is_done = true;
-    job.finish(std::move(result));
+    const RunReport report = result.report;
+    job.finish(std::move(result), note(&report));
   } catch (const std::exception&) {
-    job.fail(current_error("not enough memory for this reconstruction"));
+    job.fail(current_error("not enough memory for this reconstruction"), note(nullptr));
   }
-  if (work_.on_over) work_.on_over(job, is_done ? &report : nullptr);
 }
 
 }  // namespace pointmap::server

@@ -18,8 +18,8 @@ class Executor {
   struct Work {
     std::function<void(const Progress&)> load;
     std::function<Reconstruction(const JobRequest&, const Progress&)> run;
-    // After each job that began; report is null unless it was done. Called on the executor's thread.
-    std::function<void(const Job&, const RunReport* report)> on_over = {};
+    // Of each job that began, before its end is seen; report is null unless it was done. Called on the executor's thread.
+    std::function<void(const JobRequest&, const JobStatus&, const RunReport* report)> on_over = {};
   };
 
   // Starts at once. `queue` must outlive it.

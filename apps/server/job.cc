@@ -84,7 +84,7 @@ Progress Job::progress() {
   return {.on_step = on_step, .cancel = &cancel_};
 }
 
-void Job::finish(Reconstruction result) {
+void Job::finish(Reconstruction result, const Note& note) {
   drop_pictures();
   const bool is_delivered = static_cast<bool>(request_.deliver);
   request_.deliver = {};
@@ -92,14 +92,16 @@ void Job::finish(Reconstruction result) {
   status_.stages = result.report.stages;
   if (!is_delivered) result_ = std::move(result);
   become(JobState::kDone);
+  note(status_);
 }
 
-void Job::fail(const ApiError& error) {
+void Job::fail(const ApiError& error, const Note& note) {
   drop_pictures();
   request_.deliver = {};
   const std::lock_guard lock(mutex_);
   status_.error = error;
   become(cancel_.requested() ? JobState::kCancelled : JobState::kFailed);
+  note(status_);
 }
 
 void Job::drop_pictures() {

@@ -73,8 +73,10 @@ class Job {
   const JobRequest& request() const { return request_; }
   bool begin();  // false: cancelled meanwhile
   Progress progress();
-  void finish(Reconstruction result);
-  void fail(const ApiError& error);
+  // `note` is called with the final status before anybody can see it: who has the answer to a job finds it counted.
+  using Note = std::function<void(const JobStatus&)>;
+  void finish(Reconstruction result, const Note& note);
+  void fail(const ApiError& error, const Note& note);
 
  private:
   // Jobs are remembered long after they are over, and pictures are megabytes.

@@ -31,18 +31,19 @@ auto in(std::chrono::milliseconds time) {
 // A model that waits at a gate before each job, and looks at the cancel flag like a block of a network does.
 struct GatedModel {
   Executor::Work work() {
-    return {.load = [](const Progress&) {},
-            .run =
-                [this](const JobRequest&, const Progress& progress) {
-                  ++num_begun;
-                  for (int step = 0; !is_open; ++step) {
-                    progress.step("waiting", step, 0);
-                    std::this_thread::sleep_for(1ms);
-                  }
-                  progress.step("encoder", 1, 2);
-                  return some_result();
-                },
-            .on_over = [this](const Job&, const RunReport* report) { report != nullptr ? ++num_done : ++num_failed; }};
+    return {
+        .load = [](const Progress&) {},
+        .run =
+            [this](const JobRequest&, const Progress& progress) {
+              ++num_begun;
+              for (int step = 0; !is_open; ++step) {
+                progress.step("waiting", step, 0);
+                std::this_thread::sleep_for(1ms);
+              }
+              progress.step("encoder", 1, 2);
+              return some_result();
+            },
+        .on_over = [this](const JobRequest&, const JobStatus&, const RunReport* report) { report != nullptr ? ++num_done : ++num_failed; }};
   }
   void wait_until_begun(int count) const {
     while (num_begun < count) std::this_thread::sleep_for(1ms);
@@ -140,6 +141,30 @@ TEST(Executor, StopsARunningJobAtItsNextStep) {
   EXPECT_EQ(job->status().state, JobState::kCancelled);
   while (!queue.is_idle()) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(model.num_failed, 1);
+}
+
+TEST(Executor, NotesTheEndOfAJobBeforeItIsSeen) {
+  JobQueue queue(10, 0);
+  std::atomic<int> num_noted{0};
+  const auto note_slowly = [&](const JobRequest&, const JobStatus& status, const RunReport* report) {
+    std::this_thread::sleep_for(50ms);  // long enough for the waiting thread to look
+    EXPECT_EQ(status.state, report != nullptr ? JobState::kDone : JobState::kFailed);
+    ++num_noted;
+  };
+  const auto run = [](const JobRequest& request, const Progress&) {
+    if (request.client == "unlucky") throw Error{kInternal, "on purpose"};
+    return some_result();
+  };
+  Executor executor(queue, {.load = [](const Progress&) {}, .run = run, .on_over = note_slowly});
+  for (const char* client : {"lucky", "unlucky"}) {
+    const int before = num_noted;
+    JobRequest request;
+    request.client = client;
+    const auto job = std::make_shared<Job>(client, std::move(request));
+    queue.push(job);
+    ASSERT_TRUE(job->wait(in(10s)));
+    EXPECT_EQ(num_noted, before + 1) << client;
+  }
 }
 
 TEST(Executor, GoesOnAfterAFailure) {

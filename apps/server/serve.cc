@@ -75,8 +75,8 @@ int serve(const ServerOptions& options, const CancelFlag& stop, std::ostream& lo
     for (const ModelChoice& choice : options.models) result.push_back(choice.name);
     return result;
   }();
-  Serving serving(options, [&](const Job& job, const RunReport* report) {
-    metrics.job_over(model_names.at(job.request().model), job.status(), report);
+  Serving serving(options, [&](const JobRequest& request, const JobStatus& status, const RunReport* report) {
+    metrics.job_over(model_names.at(request.model), status, report);
   });
   NativeJobs jobs(serving, note_fault);
   Router router;

@@ -6,7 +6,7 @@
 
 namespace pointmap::server {
 
-Serving::Serving(const ServerOptions& options, std::function<void(const Job&, const RunReport*)> on_over)
+Serving::Serving(const ServerOptions& options, decltype(Executor::Work::on_over) on_over)
     : options_(options),
       models_(options),
       queue_(options.queue_length, options.jobs_per_client),

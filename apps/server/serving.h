@@ -16,7 +16,7 @@ namespace pointmap::server {
 class Serving {
  public:
   // Opens the models, then begins to load them. `on_over` as in Executor::Work.
-  Serving(const ServerOptions& options, std::function<void(const Job&, const RunReport*)> on_over);
+  Serving(const ServerOptions& options, decltype(Executor::Work::on_over) on_over);
 
   const ServerOptions& options() const { return options_; }
   const std::vector<ServedModel>& models() const { return models_.models(); }
