@@ -103,8 +103,14 @@ int run(const fs::path& parent) {
 }  // namespace
 }  // namespace pointmap::bench
 
-// bench_exports [FOLDER]: writes into a folder of its own below FOLDER (default: the system's for temporary files), and removes it.
 int main(int argc, char** argv) {
+  if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+    std::fprintf(
+        stderr,
+        "usage: bench_exports [FOLDER]\nWrites into a folder of its own below FOLDER (default: the system's for temporary files), and "
+        "removes it.\n");
+    return 2;
+  }
   try {
     return pointmap::bench::run(argc > 1 ? std::filesystem::path(argv[1]) : std::filesystem::temp_directory_path());
   } catch (const std::exception& error) {

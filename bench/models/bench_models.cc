@@ -101,8 +101,14 @@ void bench_vggt(const OpenedModel& opened, const Options& options) {
 }  // namespace
 }  // namespace pointmap::bench
 
-// bench_models [MODEL [WIDTH HEIGHT [RUNS [FRAMES]]]]
 int main(int argc, char** argv) {
+  if (argc > 1 && argv[1][0] == '-') {
+    std::fprintf(
+        stderr,
+        "usage: bench_models [MODEL [WIDTH HEIGHT [RUNS [FRAMES]]]]\nMODEL: synthetic:dust3r-512-dpt (default), synthetic:vggt-1b or "
+        "any other; FRAMES: of VGGT.\n");
+    return 2;
+  }
   try {
     const std::string name = argc > 1 ? argv[1] : "synthetic:dust3r-512-dpt";
     const pointmap::OpenedModel opened = pointmap::OpenedModel::open(name);
