@@ -121,20 +121,25 @@ void ZipWriter::write_or_refer(std::string_view bytes) {
   position_ += bytes.size();
 }
 
+// What both headers of a member say alike: from the version needed to the lengths of what follows.
+void ZipWriter::append_shared_fields(const Entry& entry, bool zip64, uint16_t extra_bytes, std::string& header) {
+  append(header, version_needed(zip64));
+  append(header, is_ascii(entry.name) ? uint16_t{0} : zip::kUtf8Flag);
+  append(header, entry.method);
+  append(header, kFixedTime);
+  append(header, kFixedDate);
+  append(header, entry.crc32);
+  append(header, clamp32(entry.compressed_bytes, zip64));
+  append(header, clamp32(entry.uncompressed_bytes, zip64));
+  append(header, static_cast<uint16_t>(entry.name.size()));
+  append(header, zip64 ? extra_bytes : uint16_t{0});
+}
+
 std::string ZipWriter::local_header(const Entry& entry) const {
   const bool zip64 = options_.always_zip64 || std::max(entry.compressed_bytes, entry.uncompressed_bytes) >= zip::kSaturated32;
   std::string out;
   append(out, zip::kLocalSignature);
-  append(out, version_needed(zip64));
-  append(out, is_ascii(entry.name) ? uint16_t{0} : zip::kUtf8Flag);
-  append(out, entry.method);
-  append(out, kFixedTime);
-  append(out, kFixedDate);
-  append(out, entry.crc32);
-  append(out, clamp32(entry.compressed_bytes, zip64));
-  append(out, clamp32(entry.uncompressed_bytes, zip64));
-  append(out, static_cast<uint16_t>(entry.name.size()));
-  append(out, static_cast<uint16_t>(zip64 ? 20 : 0));
+  append_shared_fields(entry, zip64, 20, out);
   out += entry.name;
   if (zip64) {
     append(out, zip::kZip64Extra);
@@ -151,16 +156,7 @@ std::string ZipWriter::central_header(const Entry& entry) const {
   std::string out;
   append(out, zip::kCentralSignature);
   append(out, static_cast<uint16_t>(kMadeByUnix | version_needed(zip64)));
-  append(out, version_needed(zip64));
-  append(out, is_ascii(entry.name) ? uint16_t{0} : zip::kUtf8Flag);
-  append(out, entry.method);
-  append(out, kFixedTime);
-  append(out, kFixedDate);
-  append(out, entry.crc32);
-  append(out, clamp32(entry.compressed_bytes, zip64));
-  append(out, clamp32(entry.uncompressed_bytes, zip64));
-  append(out, static_cast<uint16_t>(entry.name.size()));
-  append(out, static_cast<uint16_t>(zip64 ? 28 : 0));
+  append_shared_fields(entry, zip64, 28, out);
   append(out, uint16_t{0});  // no comment
   append(out, uint16_t{0});  // disk
   append(out, uint16_t{0});  // internal attributes

@@ -59,6 +59,7 @@ class ZipWriter {
   void check_options() const;
   void write(std::string_view bytes);
   void write_or_refer(std::string_view bytes);
+  static void append_shared_fields(const Entry& entry, bool zip64, uint16_t extra_bytes, std::string& header);
   std::string local_header(const Entry& entry) const;
   std::string central_header(const Entry& entry) const;
   std::string end_records(uint64_t directory_offset, uint64_t directory_bytes) const;
