@@ -5,6 +5,7 @@
 #include "apps/server/byte_range.h"
 #include "apps/server/multipart.h"
 #include "apps/server/native_request.h"
+#include "apps/server/two_models_testing.h"
 
 namespace pointmap::server {
 namespace {
@@ -82,17 +83,12 @@ TEST(ByteRange, CutsToWhatIsThere) {
 }
 
 NativeRequest parse(const std::string& options, size_t num_photos = 2, size_t max_views = 4) {
-  std::vector<ServedModel> models(2);
-  models[0].name = "pair";
-  models[0].info.family = "dust3r";
-  models[1].name = "many";
-  models[1].info.family = "vggt";
   HttpRequest request;
   request.headers["content-type"] = kType;
   for (size_t i = 0; i < num_photos; ++i) request.body += part("images", "photo" + std::to_string(i), "; filename=\"../../x.jpg\"");
   if (!options.empty()) request.body += part("options", options);
   request.body += "--xyz--\r\n";
-  return parse_native_request(request, models, max_views);
+  return parse_native_request(request, two_models(), max_views);
 }
 
 std::string refusal(const std::string& options, size_t num_photos = 2) {

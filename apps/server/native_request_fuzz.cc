@@ -5,20 +5,14 @@
 #include <vector>
 
 #include "apps/server/native_request.h"
+#include "apps/server/two_models_testing.h"
 
 namespace {
 
 using namespace pointmap::server;
 
 void parse(const std::string& body) {
-  static const std::vector<ServedModel> models = [] {
-    std::vector<ServedModel> two(2);
-    two[0].name = "a";
-    two[0].info.family = "dust3r";
-    two[1].name = "b";
-    two[1].info.family = "vggt";
-    return two;
-  }();
+  static const std::vector<ServedModel> models = two_models();
   HttpRequest request;
   request.headers["content-type"] = "multipart/form-data; boundary=x";
   request.body = body;

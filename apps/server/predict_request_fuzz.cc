@@ -3,17 +3,11 @@
 #include <cstdlib>
 
 #include "apps/server/predict_request.h"
+#include "apps/server/two_models_testing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pointmap::server;
-  static const std::vector<ServedModel> models = [] {
-    std::vector<ServedModel> two(2);
-    two[0].name = "a";
-    two[0].info.family = "dust3r";
-    two[1].name = "b";
-    two[1].info.family = "vggt";
-    return two;
-  }();
+  static const std::vector<ServedModel> models = two_models();
   HttpRequest request;
   request.headers["content-type"] = "application/json";
   request.body.assign(reinterpret_cast<const char*>(data), size);

@@ -5,19 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/server/two_models_testing.h"
+
 namespace pointmap::server {
 namespace {
 
 using nlohmann::json;
-
-std::vector<ServedModel> two_models() {
-  std::vector<ServedModel> models(2);
-  models[0].name = "pair";
-  models[0].info.family = "dust3r";
-  models[1].name = "many";
-  models[1].info.family = "vggt";
-  return models;
-}
 
 PredictRequest parse(const std::string& body, const std::string& content_type = "application/json", const PredictLimits& limits = {}) {
   HttpRequest request;

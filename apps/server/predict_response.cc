@@ -129,7 +129,7 @@ ordered_json mean(const std::vector<float>& values) {
 
 ordered_json summary_of(const SceneView& view, bool is_vggt) {
   return {{"shape", {view.image.height, view.image.width, 3}},
-          {"z_median", median(depth_of(view, is_vggt))},
+          {"z_median", is_vggt ? median(view.depth) : median(z_of(view))},
           {"conf_mean", mean(view.confidence)}};
 }
 
